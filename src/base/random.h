@@ -24,4 +24,8 @@ void ga_draw(uint64_t seed, uint64_t index, uint32_t replica, enum ga_purpose pu
 /* (0, 1): (u + 0.5) / 2^32, never 0 or 1. */
 double ga_uniform(uint32_t u);
 
+/* N(0, 1) by Box and Muller's transform of the draw's first two words, with exact_double.h: the same
+ * bits everywhere, |z| < 6.8. */
+double ga_normal(uint64_t seed, uint64_t index, uint32_t replica, enum ga_purpose purpose);
+
 #endif

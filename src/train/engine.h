@@ -1,0 +1,158 @@
+/*
+ * The engine: one thread that owns a run and its history, and a mailbox for everyone else.
+ *
+ * All functions below may be called from any one commanding thread (the console's). Those that
+ * answer wait for the engine to reach the end of its present event, never for training to end. A
+ * moving command returns at once with a ticket; ga_engine_wait() waits for it.
+ *
+ * History: every update's state is kept while it fits the budget, then thinned; `back` and `goto`
+ * land on identical bits. Going back keeps the recorded future, and moving forward replays it,
+ * changes of settings included, until something is changed: then a new future starts there.
+ */
+#ifndef GA_TRAIN_ENGINE_H
+#define GA_TRAIN_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "train/run.h"
+#include "train/view.h"
+
+struct ga_engine;
+
+struct ga_engine_options {
+    const struct ga_bell *bell; /* rung when a move ends or a view is published; NULL: none */
+    int threads;                /* worker threads at the most; 0: as many as cores */
+};
+
+int ga_engine_open(struct ga_engine **out, const struct ga_engine_options *options);
+void ga_engine_close(struct ga_engine *engine);
+
+/* The draft to edit: settings in force plus what is pending. */
+void ga_engine_settings(struct ga_engine *engine, struct ga_settings *in_force,
+                        struct ga_settings *draft);
+
+/* From when a change holds. Update numbers count from 1. */
+struct ga_change {
+    uint64_t from_update; /* WINDOW settings */
+    bool start_waits;     /* START settings wait for `reset` (something was trained already) */
+    uint64_t forgotten;   /* recorded updates beyond this point that were dropped; 0: none */
+};
+
+/* All or nothing. Model and data that do not fit each other are refused when a run is first needed.
+ */
+int ga_engine_change(struct ga_engine *engine, const struct ga_settings *draft,
+                     struct ga_change *out);
+
+/* A new data set: the engine takes the reference; the run starts over at update 0. */
+int ga_engine_data(struct ga_engine *engine, struct ga_dataset *data);
+
+/* Initial weights for init file, copied; `path` is kept for `show changed`. Starts over likewise.
+ */
+int ga_engine_init_from(struct ga_engine *engine, const char *path, const float *weights,
+                        size_t count);
+/* Copies the path given to ga_engine_init_from(), "" when there is none. */
+void ga_engine_init_path(struct ga_engine *engine, char *out, size_t size);
+
+/* Runs `call` on the engine thread between two events with the present run (opened if need be). */
+int ga_engine_call(struct ga_engine *engine, int (*call)(struct ga_run *run, void *arg), void *arg);
+
+/* A condition; evaluated on the engine thread after each closed window. */
+struct ga_condition {
+    bool (*holds)(const void *self, struct ga_run *run);
+    void (*close)(void *self); /* may be NULL */
+    void *self;
+    char text[128];
+};
+
+enum ga_move_kind {
+    GA_MOVE_UPDATES, /* count closed windows (applied or skipped) */
+    GA_MOVE_MICROS,
+    GA_MOVE_EVENTS,
+    GA_MOVE_EPOCHS,
+    GA_MOVE_TIME,  /* count virtual ns */
+    GA_MOVE_UNTIL, /* until the condition holds; not at all when it holds already */
+    GA_MOVE_FOREVER,
+    GA_MOVE_BACK_UPDATES, /* from mid-window the first one leads to its start */
+    GA_MOVE_BACK_MICROS,
+    GA_MOVE_BACK_EVENTS,
+    GA_MOVE_GOTO, /* the boundary after update `count` */
+    GA_MOVE_RESET /* update 0; pending START settings take effect */
+};
+
+struct ga_move {
+    enum ga_move_kind kind;
+    uint64_t count;
+    struct ga_condition until; /* UNTIL: taken by the engine */
+};
+
+enum ga_stop_reason {
+    GA_STOP_DONE,
+    GA_STOP_PAUSED,    /* ga_engine_pause() */
+    GA_STOP_BREAK,     /* a breakpoint: number and text */
+    GA_STOP_NONFINITE, /* see error */
+    GA_STOP_ERROR,
+    GA_STOP_REPLACED /* another move was asked for */
+};
+
+struct ga_stop {
+    enum ga_stop_reason reason;
+    int breakpoint;
+    char text[128];
+    struct ga_error error;            /* NONFINITE, ERROR */
+    uint64_t updates, micros, events; /* where it stands now */
+    bool at_boundary;
+};
+
+/* Starts a move; a move under way is replaced. */
+int ga_engine_move(struct ga_engine *engine, const struct ga_move *move, uint64_t *ticket);
+
+/* Waits until the move ended or `deadline_ns` (ga_now_ns() time): true when it ended. */
+bool ga_engine_wait(struct ga_engine *engine, uint64_t ticket, int64_t deadline_ns,
+                    struct ga_stop *out);
+void ga_engine_pause(struct ga_engine *engine); /* from any thread or signal-driven loop */
+bool ga_engine_moving(struct ga_engine *engine);
+
+/* Window commands and replica speed, recorded in the history like changes. */
+int ga_engine_flush(struct ga_engine *engine, struct ga_change *out);
+int ga_engine_discard(struct ga_engine *engine, struct ga_change *out);
+int ga_engine_slow(struct ga_engine *engine, size_t replica, double factor, struct ga_change *out);
+
+/* Breakpoints: they stop a move when their condition becomes true. Numbers count from 1. */
+int ga_engine_break_add(struct ga_engine *engine, const struct ga_condition *condition);
+int ga_engine_break_delete(struct ga_engine *engine, int number);
+/* The k-th in force: number and text; false beyond the last. */
+bool ga_engine_break_at(struct ga_engine *engine, size_t k, int *number, char text[128]);
+
+/* Called on the engine thread after each closed window; must be quick and must not call the engine.
+ */
+struct ga_observer {
+    void (*update)(void *self, struct ga_run *run, const struct ga_update_record *record);
+    void *self;
+};
+int ga_engine_observe(struct ga_engine *engine, const struct ga_observer *observer);
+void ga_engine_unobserve(struct ga_engine *engine, void *self);
+
+/* Replaces the run's state (load): the state is copied, history starts there. */
+int ga_engine_load(struct ga_engine *engine, const struct ga_state *state);
+
+/* Update records kept, oldest first; the callback runs on the engine thread. */
+int ga_engine_records(struct ga_engine *engine,
+                      int (*each)(const struct ga_update_record *record, void *arg), void *arg);
+/* The newest `most` events, oldest first. */
+int ga_engine_events(struct ga_engine *engine, size_t most,
+                     int (*each)(const struct ga_event *event, void *arg), void *arg);
+
+struct ga_history_info {
+    uint64_t first_update, last_update; /* that `goto` can reach */
+    uint64_t states, records, events;   /* kept */
+    uint64_t bytes, budget;
+};
+void ga_engine_history(struct ga_engine *engine, struct ga_history_info *out);
+
+/* The newest published view (triple buffer): for the one reader thread that owns the screen. */
+const struct ga_view *ga_engine_view(struct ga_engine *engine);
+
+#endif

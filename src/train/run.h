@@ -1,0 +1,111 @@
+/*
+ * One training history: a data set, settings, P replicas, a policy and a virtual clock, advanced
+ * event by event. Thread-free: whoever calls owns it (in the program the engine thread does; others
+ * reach it through ga_engine_call()). It may use worker threads of its own inside a call.
+ *
+ * Where numbers come from: semantics of the window rule. Accumulators hold sums and weights, both
+ * are reduced over replicas, and the division happens once.
+ */
+#ifndef GA_TRAIN_RUN_H
+#define GA_TRAIN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "compute/net.h"
+#include "dataset/dataset.h"
+#include "model/model.h"
+#include "settings/settings.h"
+#include "train/event.h"
+#include "train/metrics.h"
+#include "train/state.h"
+
+struct ga_run;
+struct ga_workers; /* a pool of threads, workers.h */
+
+/* What a run starts from. The data set is shared, the weights are copied. */
+struct ga_run_start {
+    struct ga_dataset *data;
+    struct ga_settings settings;
+    const float *weights; /* for init file: in file order; else NULL */
+    size_t weights_count;
+    struct ga_workers *workers; /* borrowed; NULL: everything inline */
+};
+
+/* The net that settings and data ask for; refuses what does not fit (and says which `set` would).
+ */
+int ga_run_net(const struct ga_settings *settings, const struct ga_dataset *data,
+               struct ga_net *out);
+
+/* Refuses model and data that do not fit, windows beyond the exact bound, tails that cannot work.
+ */
+int ga_run_open(struct ga_run **out, const struct ga_run_start *start);
+void ga_run_close(struct ga_run *run);
+
+/* One event forward. On a non-finite window with `stop`: GA_ENONFINITE, the run stays before APPLY.
+ */
+int ga_run_event(struct ga_run *run);
+
+/* Where it stands. */
+const struct ga_counters *ga_run_counters(const struct ga_run *run);
+enum ga_phase ga_run_phase(const struct ga_run *run);
+bool ga_run_at_boundary(const struct ga_run *run); /* no window open */
+int64_t ga_run_now(const struct ga_run *run);
+const struct ga_net *ga_run_net_of(const struct ga_run *run);
+struct ga_dataset *ga_run_data(const struct ga_run *run);
+const struct ga_settings *ga_run_settings(const struct ga_run *run); /* in force */
+const struct ga_settings *ga_run_pending(const struct ga_run *run);  /* with what is pending */
+uint64_t ga_run_next_window_update(const struct ga_run *run); /* number a change holds from */
+uint64_t ga_run_hash(const struct ga_run *run);
+const struct ga_version *ga_run_version(const struct ga_run *run); /* newest weights, borrowed */
+size_t ga_run_replicas(const struct ga_run *run);
+const struct ga_replica_state_value *ga_run_replica(const struct ga_run *run, size_t replica);
+const struct ga_window_state *ga_run_window(const struct ga_run *run);
+
+/* Mean gradient (sum / weight) of one replica's accumulator, host; norm 0 when it is empty. */
+int ga_run_accumulator(const struct ga_run *run, size_t replica, double *sums, double *weight);
+/* g of the window, known from REDUCE until the next window opens; NULL otherwise. */
+const float *ga_run_gradient(const struct ga_run *run);
+
+/* A metric now; NaN where it is not defined yet. `replica` < 0: of the run. */
+double ga_run_metric(struct ga_run *run, enum ga_metric metric, int32_t replica);
+
+/* Loss (and accuracy, for classes; else NaN) over training (test false) or held-out rows. */
+int ga_run_evaluate(struct ga_run *run, bool test, double *loss, double *accuracy,
+                    uint64_t *examples);
+/* Outputs at the present weights for `count` rows from `first`: (count, outputs). */
+int ga_run_predict(struct ga_run *run, size_t first, size_t count, float *outputs);
+
+/* Changes, each valid at any event boundary. */
+int ga_run_change(struct ga_run *run,
+                  const struct ga_settings *draft);                 /* NOW and WINDOW settings */
+int ga_run_slow(struct ga_run *run, size_t replica, double factor); /* from its next item */
+int ga_run_flush(struct ga_run *run);   /* closes the window with what is accumulated */
+int ga_run_discard(struct ga_run *run); /* drops it; counted as skipped */
+
+/* The whole state, and back. The run's data, net and device must be those of the state. */
+int ga_run_capture(const struct ga_run *run, struct ga_state *out);
+int ga_run_restore(struct ga_run *run, const struct ga_state *state);
+
+/* The last events and update records, newest last. */
+const struct ga_event *ga_run_last_event(const struct ga_run *run); /* kind NONE before the first */
+const struct ga_update_record *ga_run_last_record(const struct ga_run *run); /* NULL before */
+
+/* Memory of one replica, and of the whole run. */
+void ga_run_memory(const struct ga_run *run, struct ga_memory *replica, uint64_t *run_bytes,
+                   uint64_t *history_bytes);
+
+/*
+ * The arithmetic of the last event in words and numbers, for parameter `position`: every replica's
+ * sum and weight, the total, the division, clip, lr, old and new value, and where TensorFlow would
+ * have summed over replicas.
+ */
+int ga_run_explain(struct ga_run *run, size_t position, struct ga_text *out);
+
+/* "layers.0.weight[2]", "layers.0.weight[4,0]", "layers.0.weight": tensor and range of parameters.
+ */
+int ga_run_parameters(const struct ga_run *run, const char *text, size_t *first, size_t *count);
+
+#endif

@@ -1,9 +1,9 @@
 /*
  * Errors: a function that can fail returns 0 or a negative ga_code and leaves one sentence of text.
  *
- * The text belongs to the calling thread and stays valid until that thread's next ga_fail(). It says
- * what was wrong and what was expected, without a trailing newline or full stop. An error that has to
- * cross a thread is copied into a struct ga_error by ga_error_take().
+ * The text belongs to the calling thread and stays valid until that thread's next ga_fail(). It
+ * says what was wrong and what was expected, without a trailing newline or full stop. An error that
+ * has to cross a thread is copied into a struct ga_error by ga_error_take().
  */
 #ifndef GA_BASE_ERROR_H
 #define GA_BASE_ERROR_H

@@ -1,5 +1,6 @@
 /*
- * Small thread tools: the monotonic clock, the floating-point environment, a bell and a triple buffer.
+ * Small thread tools: the monotonic clock, the floating-point environment, a bell and a triple
+ * buffer.
  *
  * Bell: an eventfd that any thread rings and one thread polls; rings coalesce.
  * Triple buffer: one writer, one reader, three slots owned by the caller. The writer fills slot
@@ -15,7 +16,8 @@
 
 int64_t ga_now_ns(void); /* CLOCK_MONOTONIC */
 
-/* Round to nearest, no flush-to-zero: called at the start of each thread and after loading a library. */
+/* Round to nearest, no flush-to-zero: called at the start of each thread and after loading a
+ * library. */
 void ga_float_environment_reset(void);
 
 struct ga_bell {

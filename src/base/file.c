@@ -1,0 +1,82 @@
+#include "base/file.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int too_long(const char *path, uint64_t limit_bytes)
+{
+    char limit[GA_NUMBER_TEXT];
+    ga_format_bytes(limit, limit_bytes);
+    return ga_fail(GA_ERANGE, "%s is too long, expected at most %s", path, limit);
+}
+
+/* One read() that survives signals; bytes, 0 at the end, or -1. */
+static ssize_t read_some(int fd, void *bytes, size_t count)
+{
+    ssize_t got = -1;
+    do {
+        got = read(fd, bytes, count);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* Reads to the end; `expected` bytes are a guess only, since a pipe or /proc states none. */
+static int read_all(int fd, const char *path, uint64_t limit_bytes, size_t expected, char **out,
+                    size_t *length_bytes)
+{
+    void *block = NULL;
+    size_t capacity = 0;
+    size_t length = 0;
+    int answer = ga_grow(&block, &capacity, expected + 2, 1);
+    while (answer == GA_OK) {
+        const ssize_t got = read_some(fd, (char *)block + length, capacity - length - 1);
+        if (got < 0)
+            answer = ga_fail_errno(GA_EIO, errno, "cannot read %s", path);
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+        if (length > limit_bytes)
+            answer = too_long(path, limit_bytes);
+        else if (length + 1 == capacity)
+            answer = ga_grow(&block, &capacity, capacity + 65536, 1);
+    }
+    if (answer != GA_OK) {
+        free(block);
+        return answer;
+    }
+    ((char *)block)[length] = '\0';
+    *out = block;
+    *length_bytes = length;
+    return GA_OK;
+}
+
+int ga_file_read(const char *path, uint64_t limit_bytes, char **out, size_t *length_bytes)
+{
+    struct stat status;
+    int answer = GA_OK;
+    size_t expected = 0;
+    *out = NULL;
+    *length_bytes = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return ga_fail_errno(GA_EIO, errno, "cannot open %s", path);
+    if (fstat(fd, &status) != 0)
+        answer = ga_fail_errno(GA_EIO, errno, "cannot open %s", path);
+    else if (S_ISDIR(status.st_mode))
+        answer = ga_fail(GA_EINPUT, "%s is a directory, expected a file", path);
+    else if (S_ISREG(status.st_mode) && (uint64_t)status.st_size > limit_bytes)
+        answer = too_long(path, limit_bytes);
+    else if (S_ISREG(status.st_mode))
+        expected = (size_t)status.st_size;
+    if (answer == GA_OK)
+        answer = read_all(fd, path, limit_bytes, expected, out, length_bytes);
+    close(fd);
+    return answer;
+}

@@ -1,9 +1,9 @@
 /*
- * Whole files. Reading gives one block with a NUL behind it; a directory, a missing file or one above
- * the limit is refused by name. Writing is atomic: a temporary file beside the target, fsync, rename,
- * fsync of the folder; until ga_writer_commit() succeeds an existing file keeps its old content, and
- * the new one has its permissions. A symbolic link is followed. Pipes and terminals are read until
- * their end and written directly.
+ * Whole files. Reading gives one block with a NUL behind it; a directory, a missing file or one
+ * above the limit is refused by name. Writing is atomic: a temporary file beside the target, fsync,
+ * rename, fsync of the folder; until ga_writer_commit() succeeds an existing file keeps its old
+ * content, and the new one has its permissions. A symbolic link is followed. Pipes and terminals
+ * are read until their end and written directly.
  *
  * Codes: GA_EIO (the system refused), GA_EINPUT (a directory), GA_ERANGE (too long), GA_ENOMEM. The
  * program ignores SIGPIPE and SIGXFSZ, so that both arrive here as errors.

@@ -1,0 +1,174 @@
+#include "settings/settings.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "settings/settings_table.h"
+#include "settings/values.h"
+#include "settings/words.h"
+
+/* Choices are stored through an int. */
+_Static_assert(sizeof(enum ga_mode) == sizeof(int), "an enum is as wide as an int");
+_Static_assert(sizeof(bool) == 1, "a bool is one byte");
+
+size_t ga_setting_count(void)
+{
+    return ga_settings_table_count;
+}
+
+const struct ga_setting *ga_setting_at(size_t position)
+{
+    return position < ga_settings_table_count ? &ga_settings_table[position] : NULL;
+}
+
+static const struct ga_setting *find_whole(const char *word)
+{
+    for (size_t i = 0; i < ga_settings_table_count; i++) {
+        const struct ga_setting *row = &ga_settings_table[i];
+        if (ga_word_same(row->name, word) || ga_word_in_list(word, row->aliases))
+            return row;
+    }
+    if (ga_word_in_list(word, ga_settings_aggregate_row.aliases))
+        return &ga_settings_aggregate_row;
+    return NULL;
+}
+
+static int refuse_foreign(const char *word)
+{
+    for (size_t i = 0; i < ga_settings_refused_count; i++)
+        if (ga_word_same(ga_settings_refused[i].word, word))
+            return ga_fail(GA_EINPUT, "%s is not a setting here: %s", word,
+                           ga_settings_refused[i].why);
+    return 0;
+}
+
+/* The one name that starts with `word`; NULL with an error when there are several, without when
+ * none. */
+static const struct ga_setting *find_prefix(const char *word, int *code)
+{
+    const struct ga_setting *found = NULL;
+    struct ga_text names = GA_TEXT_INIT;
+    int count = 0;
+    for (size_t i = 0; *word && i < ga_settings_table_count; i++) {
+        if (!ga_word_starts(ga_settings_table[i].name, word))
+            continue;
+        found = &ga_settings_table[i];
+        ga_text_printf(&names, "%s%s", count++ ? ", " : "", found->name);
+    }
+    if (count > 1)
+        *code = ga_fail(GA_EINPUT, "setting %s could be %s: expected more letters", word,
+                        ga_text_get(&names));
+    ga_text_free(&names);
+    return count == 1 ? found : NULL;
+}
+
+static void fail_unknown(const char *word)
+{
+    struct ga_word_nearest nearest = {word, NULL, 0};
+    for (size_t i = 0; i < ga_settings_table_count; i++)
+        ga_word_consider(&nearest, ga_settings_table[i].name);
+    if (nearest.name)
+        ga_fail(GA_EINPUT, "no setting is called %s: did you mean %s? `settings` lists them", word,
+                nearest.name);
+    else
+        ga_fail(GA_EINPUT, "no setting is called %s: expected one of those that `settings` lists",
+                *word ? word : "''");
+}
+
+const struct ga_setting *ga_setting_find(const char *word)
+{
+    const struct ga_setting *row = find_whole(word);
+    if (row)
+        return row;
+    int code = refuse_foreign(word);
+    if (code == 0)
+        row = find_prefix(word, &code);
+    if (!row && code == 0)
+        fail_unknown(word);
+    return row;
+}
+
+bool ga_setting_is_alias(const struct ga_setting *row, const char *word)
+{
+    return ga_word_in_list(word, row->aliases);
+}
+
+void ga_settings_default(struct ga_settings *out)
+{
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; i < ga_settings_table_count; i++) {
+        const struct ga_setting *row = &ga_settings_table[i];
+        const int code = row->read(row, out, row->initial);
+        assert(code == 0);
+        (void)code;
+    }
+}
+
+int ga_setting_read(const struct ga_setting *row, struct ga_settings *draft, const char *text)
+{
+    return row->read(row, draft, text);
+}
+
+void ga_setting_write(const struct ga_setting *row, const struct ga_settings *from,
+                      struct ga_text *to)
+{
+    row->write(row, from, to);
+}
+
+bool ga_setting_same(const struct ga_setting *row, const struct ga_settings *a,
+                     const struct ga_settings *b)
+{
+    struct ga_text one = GA_TEXT_INIT;
+    struct ga_text other = GA_TEXT_INIT;
+    row->write(row, a, &one);
+    row->write(row, b, &other);
+    const bool same = !ga_text_failed(&one) && !ga_text_failed(&other) &&
+                      strcmp(ga_text_get(&one), ga_text_get(&other)) == 0;
+    ga_text_free(&one);
+    ga_text_free(&other);
+    return same;
+}
+
+static int check_window(const struct ga_settings *settings)
+{
+    const int64_t window = settings->global > 0
+                               ? settings->global
+                               : (int64_t)settings->replicas * settings->accum * settings->batch;
+    if (window <= GA_MAX_WINDOW)
+        return 0;
+    return ga_fail(GA_ERANGE,
+                   "replicas %d x accum %d x batch %d = %lld examples per window: expected at most "
+                   "%d with numerics exact",
+                   (int)settings->replicas, (int)settings->accum, (int)settings->batch,
+                   (long long)window, GA_MAX_WINDOW);
+}
+
+static int check_backup(const struct ga_settings *settings)
+{
+    if (settings->backup < settings->replicas)
+        return 0;
+    return ga_fail(GA_ERANGE,
+                   "backup %d with %d replica%s: expected 0..%d, fewer than the replicas",
+                   (int)settings->backup, (int)settings->replicas,
+                   settings->replicas == 1 ? "" : "s", (int)settings->replicas - 1);
+}
+
+static int check_nesterov(const struct ga_settings *settings)
+{
+    if (!settings->nesterov || settings->momentum > 0)
+        return 0;
+    return ga_fail(GA_ERANGE, "nesterov on with momentum 0: expected a momentum above 0");
+}
+
+int ga_settings_check(const struct ga_settings *settings)
+{
+    static int (*const rules[])(const struct ga_settings *) = {
+        check_window, check_backup, check_nesterov, ga_value_check_jitter};
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        const int code = rules[i](settings);
+        if (code < 0)
+            return code;
+    }
+    return 0;
+}

@@ -11,12 +11,11 @@
 #include <stdint.h>
 
 enum ga_purpose {
-    GA_DRAW_INIT = 1, /* index = parameter index in file order */
-    GA_DRAW_SHUFFLE =
-        2, /* index = position, replica = 0, epoch is mixed into the seed by the stream */
-    GA_DRAW_JITTER = 3, /* index = item number k of the replica */
-    GA_DRAW_NOISE = 4,  /* index = example */
-    GA_DRAW_SPLIT = 5   /* index = position; choice of held-out rows */
+    GA_DRAW_INIT = 1,    /* index = parameter index in file order */
+    GA_DRAW_SHUFFLE = 2, /* epoch and position: see dataset/permutation.h */
+    GA_DRAW_JITTER = 3,  /* index = item number k of the replica */
+    GA_DRAW_NOISE = 4,   /* index = example */
+    GA_DRAW_SPLIT = 5    /* index = position; choice of held-out rows */
 };
 
 void ga_draw(uint64_t seed, uint64_t index, uint32_t replica, enum ga_purpose purpose,

@@ -1,0 +1,59 @@
+/*
+ * Data sets: tables of examples in memory, immutable once open and shared by reference count
+ * between runs, histories and threads. Training rows come first, held-out rows behind them.
+ *
+ * A data set knows the text that made it ("parabola n=50 range=-2,2"), so that a checkpoint can
+ * name it and a script can be handed out, and a fingerprint of its content.
+ */
+#ifndef GA_DATASET_DATASET_H
+#define GA_DATASET_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct ga_dataset;
+
+enum ga_target_kind { GA_TARGET_VALUE, GA_TARGET_CLASS, GA_TARGET_QUADRATIC };
+
+/* All pointers are borrowed from the data set. N = train + test rows. */
+struct ga_table {
+    enum ga_target_kind kind;
+    const float *inputs;   /* (N, input_width); quadratic: lambda (N, n) */
+    const float *targets;  /* (N, target_width); quadratic: c (N, n); NULL for classes */
+    const int32_t *labels; /* (N), 0 .. classes-1, for classes; else NULL */
+    const float *weights;  /* (N) or NULL: all 1 */
+    size_t train;          /* rows 0 .. train-1 */
+    size_t test;           /* rows train .. train+test-1 */
+    size_t input_width;    /* quadratic: n */
+    size_t target_width;   /* values: columns; classes: number of classes; quadratic: n */
+    bool has_start;        /* quadratic */
+};
+
+/*
+ * Opens from the words of a `data` command, without "data": "parabola", "quadratic", or a file
+ * name, then key=value words. `folder` is what a relative file name is looked up against first (""
+ * = the working directory only). Refusals name file, line and column or key, and what was expected.
+ *   parabola [n=50] [range=-2,2] [noise=0] [seed=1]
+ *   quadratic lambda=1,4 [c=0,0] [n=1]
+ *   FILE.csv [target=COL[,COL...]] [weight=COL] [kind=value|class] [scale=X] [train=ROWS]
+ *            [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no]
+ *   columns by name or number (from 1; negative from the end); default target: the last column.
+ */
+int ga_dataset_open(struct ga_dataset **out, size_t words, const char *const *word,
+                    const char *folder);
+void ga_dataset_close(struct ga_dataset *dataset); /* drops one reference; NULL is fine */
+struct ga_dataset *ga_dataset_share(struct ga_dataset *dataset); /* takes one more; atomic */
+
+const struct ga_table *ga_dataset_table(const struct ga_dataset *dataset);
+const char *ga_dataset_spec(const struct ga_dataset *dataset); /* words joined, ready for `data` */
+const char *ga_dataset_name(const struct ga_dataset *dataset); /* "parabola", "digits.csv" */
+uint64_t ga_dataset_fingerprint(const struct ga_dataset *dataset);
+uint64_t ga_dataset_bytes(const struct ga_dataset *dataset);
+
+/* One line for an answer: "50 examples, 1 input, 1 output". */
+void ga_dataset_describe(const struct ga_dataset *dataset, struct ga_text *out);
+
+#endif

@@ -27,6 +27,10 @@ void ga_value_write_time(const struct ga_setting *row, const struct ga_settings 
 {
     int64_t value = 0;
     memcpy(&value, (const char *)from + row->offset, sizeof(value));
+    if (value == 0) {
+        ga_text_puts(to, "0");
+        return;
+    }
     char words[GA_NUMBER_TEXT];
     ga_format_time(words, value);
     append_without_blanks(to, words);

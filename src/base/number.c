@@ -1,19 +1,24 @@
 #include "base/number.h"
 
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* (-1)^negative * mantissa * 10^exponent; `cut` when digits that are not 0 had to be left out. */
+/*
+ * (-1)^negative * mantissa.next * 10^exponent, where `next` is the first digit that 64 bits had no
+ * room for; `cut` when any digit left out was not 0.
+ */
 struct decimal {
     uint64_t mantissa;
     int64_t exponent;
+    size_t left_out;
+    unsigned next;
     bool negative;
     bool cut;
 };
@@ -31,11 +36,12 @@ static size_t scan_digits(const char *text, size_t length, size_t at, int after_
 {
     while (at < length && is_digit(text[at])) {
         const unsigned digit = (unsigned)(text[at] - '0');
-        if (number->mantissa <= (UINT64_MAX - 9) / 10 && !number->cut) {
+        if (number->mantissa <= (UINT64_MAX - 9) / 10) {
             number->mantissa = number->mantissa * 10 + digit;
             number->exponent -= after_point;
         } else {
-            number->cut |= digit != 0 || !after_point;
+            number->next = number->left_out++ == 0 ? digit : number->next;
+            number->cut |= digit != 0;
             number->exponent += !after_point;
         }
         at++;
@@ -174,17 +180,12 @@ static int library_double(const char *text, size_t length, double *out)
         return GA_ENOMEM;
     memcpy(copy, text, length);
     copy[length] = '\0';
-    int answer = GA_OK;
-    const locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (c_locale) {
-        *out = strtod_l(copy, NULL, c_locale);
-        freelocale(c_locale);
-    } else {
-        answer = ga_fail(GA_ENOMEM, "out of memory: the C locale cannot be opened");
-    }
+    const locale_t old = ga_c_locale_enter();
+    *out = strtod(copy, NULL);
+    ga_c_locale_leave(old);
     if (copy != small)
         free(copy);
-    return answer;
+    return GA_OK;
 }
 
 static int check_double(const char *text, size_t length, double low, double high, double value)
@@ -196,8 +197,8 @@ static int check_double(const char *text, size_t length, double low, double high
         return GA_OK;
     ga_format_double(low_text, isfinite(low) ? low : -0x1.fffffffffffffp1023);
     ga_format_double(high_text, isfinite(high) ? high : 0x1.fffffffffffffp1023);
-    const bool show_low = isfinite(low) || value < 0;
-    const bool show_high = isfinite(high) || value > 0;
+    const bool show_low = isfinite(low) || value < -0x1.fffffffffffffp1023;
+    const bool show_high = isfinite(high) || value > 0x1.fffffffffffffp1023;
     return out_of_range(ga_quote_n(quoted, text, length), show_low ? low_text : NULL,
                         show_high ? high_text : NULL);
 }
@@ -243,11 +244,11 @@ static const struct unit *find_unit(const char *name, const struct unit *units, 
     return NULL;
 }
 
-/* mantissa * 10^exponent * unit to the nearest whole number, half up; false beyond 64 bits. */
+/* The magnitude times `unit` to the nearest whole number, half up; false beyond 64 bits. */
 static bool scale(const struct decimal *number, uint64_t unit, uint64_t *out)
 {
-    unsigned __int128 value = (unsigned __int128)number->mantissa * unit;
-    int64_t exponent = value == 0 ? 0 : number->exponent;
+    unsigned __int128 value = ((unsigned __int128)number->mantissa * 10 + number->next) * unit;
+    int64_t exponent = value == 0 ? 0 : number->exponent - 1;
     if (exponent < -38) {
         *out = 0;
         return true;
@@ -260,7 +261,8 @@ static bool scale(const struct decimal *number, uint64_t unit, uint64_t *out)
     unsigned __int128 divisor = 1;
     for (; exponent < 0; exponent++)
         divisor *= 10;
-    value = value / divisor + (value % divisor >= divisor - value % divisor);
+    const unsigned __int128 rest = value % divisor;
+    value = value / divisor + (rest >= divisor - rest);
     *out = (uint64_t)value;
     return value <= UINT64_MAX;
 }

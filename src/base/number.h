@@ -23,7 +23,10 @@ int ga_read_double_n(const char *text, size_t length, double low, double high, d
 
 #define GA_NUMBER_TEXT 32
 
-/* Shortest decimal that reads back to the same value; "nan", "inf", "-inf" otherwise. */
+/*
+ * Shortest decimal that reads back to the same value (a power of two may get one digit more than it
+ * needs); "nan", "inf", "-inf" otherwise.
+ */
 void ga_format_double(char out[GA_NUMBER_TEXT], double value);
 void ga_format_float(char out[GA_NUMBER_TEXT], float value);
 

@@ -1,6 +1,6 @@
+#include "base/c_locale.h"
 #include "base/number.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,19 +18,16 @@ static bool format_special(char out[GA_NUMBER_TEXT], double value)
 /* %.*g with a point, whatever the locale: the decimal sign is all that a locale changes here. */
 static void print_digits(char out[GA_NUMBER_TEXT], double value, int digits)
 {
-    const locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    const locale_t old = c_locale ? uselocale(c_locale) : (locale_t)0;
+    const locale_t old = ga_c_locale_enter();
     snprintf(out, GA_NUMBER_TEXT, "%.*g", digits, value);
-    if (c_locale) {
-        uselocale(old);
-        freelocale(c_locale);
-    }
+    ga_c_locale_leave(old);
 }
 
 static double read_back(const char *text)
 {
-    double value = 0.0;
-    ga_read_double(text, -INFINITY, INFINITY, &value);
+    const locale_t old = ga_c_locale_enter();
+    const double value = strtod(text, NULL);
+    ga_c_locale_leave(old);
     return value;
 }
 
@@ -48,13 +45,11 @@ void ga_format_double(char out[GA_NUMBER_TEXT], double value)
     } while (digits <= 17 && read_back(out) != value);
 }
 
-/* The nearest float to `text`, which has 9 digits at most. */
 static float read_back_float(const char *text)
 {
-    const locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    const float value = c_locale ? strtof_l(text, NULL, c_locale) : 0.0f;
-    if (c_locale)
-        freelocale(c_locale);
+    const locale_t old = ga_c_locale_enter();
+    const float value = strtof(text, NULL);
+    ga_c_locale_leave(old);
     return value;
 }
 

@@ -1,10 +1,10 @@
 #include "base/text.h"
 
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
 
-#include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,13 +84,9 @@ static void format_growing(struct ga_text *text, const char *format, va_list arg
 
 void ga_text_vprintf(struct ga_text *text, const char *format, va_list args)
 {
-    const locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    const locale_t old = c_locale ? uselocale(c_locale) : (locale_t)0;
+    const locale_t old = ga_c_locale_enter();
     format_growing(text, format, args);
-    if (c_locale) {
-        uselocale(old);
-        freelocale(c_locale);
-    }
+    ga_c_locale_leave(old);
 }
 
 void ga_text_number(struct ga_text *text, double value)

@@ -60,6 +60,13 @@ uint64_t ga_test_allocations(void);
 char *ga_test_folder(void);
 void ga_test_folder_remove(char *folder); /* frees the name; NULL is fine */
 
+/*
+ * Switches this process to a locale whose decimal sign is a comma, made on the spot with localedef;
+ * false when that cannot be had. ga_test_comma_locale_end() goes back to the C locale.
+ */
+bool ga_test_comma_locale(void);
+void ga_test_comma_locale_end(void);
+
 /* "folder/name", to be freed. */
 char *ga_test_path(const char *folder, const char *name);
 

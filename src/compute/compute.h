@@ -1,0 +1,163 @@
+/*
+ * What a compute device must do. A device is a const table of functions; a context is one worker's
+ * opaque state on it (activations, scratch), used by one thread at a time. Buffers named "device"
+ * below come from alloc() of the same device and are touched by the host through copies only (on
+ * the CPU they are plain memory).
+ *
+ * Gradient sums. A device says how many elements of which type hold the gradient sum of a net:
+ * sum_count(net) elements of sum_type. All-reduce adds them element by element. `exact` uses 2n
+ * doubles: H[n] then L[n] (the two-double exact sum: semantics below). Sums are released or zeroed
+ * by assignment, never by multiplying with 0.
+ *
+ * The exact sum of a term x (a product of two floats, exact in double):
+ *     q = (x + C) - C, C = 1.5*2^52*2^-8;   H += q;   r = x - q;   L += (r + D) - D, D
+ * = 1.5*2^52*2^-44. H holds multiples of 2^-8 and L of 2^-44, so both are free of order while |x|
+ * <= 2^27 and at most 2^18 examples meet in one update. A term with !(|x| <= 2^27) is added as NaN
+ * to H and L and sets GA_TALLY_BEYOND. Losses use three doubles (a first constant 1.5*2^52*2^28):
+ * range 2^63.
+ *
+ * Threads: tables are const; a context belongs to its thread; device buffers to whoever allocated.
+ */
+#ifndef GA_COMPUTE_COMPUTE_H
+#define GA_COMPUTE_COMPUTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compute/net.h"
+
+enum ga_type { GA_FLOAT32, GA_FLOAT64 };
+size_t ga_type_bytes(enum ga_type type);
+
+/* Examples: rows `index[0..count)` of tables held by the data set. All pointers are borrowed. */
+struct ga_batch {
+    const float *inputs;   /* (N, width[0]); for quadratic: lambda (N, n) */
+    const float *targets;  /* (N, width[layers]); for quadratic: c (N, n); NULL with labels */
+    const int32_t *labels; /* (N) class numbers for xent, or NULL */
+    const float *weights;  /* (N) example weights, or NULL: all 1 */
+    const uint32_t *index; /* (count) row numbers; NULL: rows first .. first+count-1 */
+    size_t first;
+    size_t count;
+};
+
+/* Set in ga_tally.flags. */
+enum {
+    GA_TALLY_BEYOND = 1,   /* a finite gradient term beyond 2^27: outside the exact range */
+    GA_TALLY_NONFINITE = 2 /* a term, or a loss, that is not finite */
+};
+
+/* What a batch adds up to beside the gradient; on the host. Order-free like the gradient sums. */
+struct ga_tally {
+    double loss[3]; /* weighted loss sum in three doubles; their sum, largest first, is the loss */
+    double weight[2];     /* sum of example weights in two doubles */
+    double weight_square; /* sum of squared example weights (for the noise scale only) */
+    uint64_t examples;
+    uint64_t correct; /* xent: examples whose largest output (lowest index on ties) is the label */
+    uint32_t flags;
+};
+
+void ga_tally_clear(struct ga_tally *tally);
+void ga_tally_add(struct ga_tally *to, const struct ga_tally *from);
+double ga_tally_loss_sum(const struct ga_tally *tally);
+double ga_tally_weight_sum(const struct ga_tally *tally);
+
+/* One optimizer step, scalars already rounded to float where they meet a tensor. */
+enum ga_step_kind { GA_STEP_SGD, GA_STEP_ADAM, GA_STEP_ADAMW };
+struct ga_step {
+    enum ga_step_kind kind;
+    float gradient_scale; /* clip; exactly 1 when not clipped: then it is not multiplied in */
+    bool scaled;          /* whether gradient_scale is applied */
+    float lr;             /* sgd: lr; adamw: unused */
+    float momentum;       /* sgd: 0 = no buffer touched */
+    bool nesterov;
+    float weight_decay; /* sgd, adam: g += wd * w; 0 = not applied */
+    float decay_factor; /* adamw: w *= 1 - lr*wd */
+    float beta1, one_minus_beta1, beta2, one_minus_beta2;
+    float step_size;  /* adam: lr / (1 - beta1^t) */
+    float root_bias2; /* adam: sqrt(1 - beta2^t) */
+    float epsilon;
+};
+
+/* Blocks of `parameters` floats of optimizer state: sgd with momentum 1, adam and adamw 2, else 0.
+ */
+size_t ga_step_state_blocks(enum ga_step_kind kind, float momentum);
+
+enum ga_into { GA_ASSIGN, GA_ADD };
+
+struct ga_context; /* a worker's, opaque, of one device */
+
+struct ga_compute {
+    const char *name;     /* "cpu" */
+    const char *numerics; /* "exact" */
+    enum ga_type sum_type;
+    size_t (*sum_count)(const struct ga_net *net); /* elements */
+
+    /* A context for nets of this shape and batches up to max_batch; room for more is made on
+     * demand. */
+    int (*open)(struct ga_context **out, const struct ga_net *net, size_t max_batch);
+    void (*close)(struct ga_context *context);
+    /* Bytes of activations and scratch that a context with this batch holds (exact accounting). */
+    size_t (*context_bytes)(const struct ga_net *net, size_t max_batch);
+
+    void *(*alloc)(size_t bytes); /* zeroed, 64-byte aligned; NULL and GA_ENOMEM */
+    void (*free)(void *buffer);
+
+    /*
+     * Forward and backward of a micro-batch at `weights` (device, parameters floats): its gradient
+     * sum into `sums` (device; assigned or added), its tally into `*tally` (assigned). Never fails
+     * on values: they are flagged. Fails on memory.
+     */
+    int (*gradient)(struct ga_context *context, const float *weights, const struct ga_batch *batch,
+                    enum ga_into into, void *sums, struct ga_tally *tally);
+
+    /* Loss and correct count only, in file order of the batch; blocks of 2^18 are the caller's. */
+    int (*evaluate)(struct ga_context *context, const float *weights, const struct ga_batch *batch,
+                    struct ga_tally *tally);
+
+    /* Outputs of the net for `batch`, (count, width[layers]) floats, host memory. */
+    int (*predict)(struct ga_context *context, const float *weights, const struct ga_batch *batch,
+                   float *outputs);
+
+    void (*add)(const struct ga_net *net, void *to, const void *from); /* sums += sums */
+    void (*clear)(const struct ga_net *net, void *sums);
+
+    /*
+     * g = (float)((H + L) / divisor) into `gradient` (host, parameters floats; may be NULL), and
+     * its norm in double: squares in file order within blocks of 256, block sums in order, then
+     * sqrt.
+     */
+    double (*mean)(const struct ga_net *net, const void *sums, double divisor, float *gradient);
+
+    /* The sums of elements [first, first+count) as plain doubles (H + L), host. For explain and
+     * print. */
+    void (*read_sums)(const struct ga_net *net, const void *sums, size_t first, size_t count,
+                      double *out);
+
+    /* w, state -> new w, new state (device; out-of-place, no overlap; state NULL when there is
+     * none). */
+    void (*step)(const struct ga_net *net, const struct ga_step *step, const float *gradient,
+                 const float *weights, const float *state, float *new_weights, float *new_state);
+};
+
+extern const struct ga_compute ga_compute_cpu_exact;
+
+/* By device and numerics word; NULL and an error that lists what there is. */
+const struct ga_compute *ga_compute_find(const char *device, const char *numerics);
+
+/* L2 norm in double by the rule above (blocks of 256), for update and parameter norms; dot
+ * likewise. */
+double ga_norm(const float *values, size_t count);
+double ga_norm_of_difference(const float *a, const float *b, size_t count);
+double ga_dot(const float *a, const float *b, size_t count);
+
+/* Index of the first value that is not finite, or `count`. */
+size_t ga_first_nonfinite(const float *values, size_t count);
+
+/* Nanoseconds of device work that one example costs, roughly: decides inline or worker. */
+double ga_compute_example_cost_ns(const struct ga_net *net);
+
+/* Which instruction set the exact kernels run on: "avx2" or "baseline"; for `devices`. */
+const char *ga_compute_cpu_kernel(void);
+
+#endif

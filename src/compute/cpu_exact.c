@@ -1,0 +1,245 @@
+/*
+ * The exact CPU device: a work area for each context, and the chosen kernel behind the table of
+ * compute.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "compute/cpu_kernel.h"
+#include "compute/norm.h"
+
+struct ga_context {
+    struct ga_net net;
+    const struct ga_cpu_kernel *kernel;
+    struct ga_cpu_work work;
+    float *room;     /* all rows of the work area */
+    size_t examples; /* that it holds, whole vectors */
+};
+
+/* Whole vectors of the widest kind, at least one; SIZE_MAX where that overflows. */
+static size_t room_examples(size_t count)
+{
+    if (count > SIZE_MAX - 8)
+        return SIZE_MAX;
+    return count < 8 ? 8 : (count + 7) / 8 * 8;
+}
+
+/* Floats of rows for one example. */
+static size_t floats_per_example(const struct ga_net *net)
+{
+    const size_t slopes = net->activation == GA_ACT_GELU && net->kind == GA_NET_MLP ? 1 : 0;
+    size_t count = net->width[0] + net->width[net->layers];
+    if (net->kind == GA_NET_MLP)
+        count += net->width[net->layers];
+    for (size_t k = 1; k < net->layers; k++)
+        count += (2 + slopes) * net->width[k];
+    return count;
+}
+
+static float *carve(float **next, size_t width, size_t examples)
+{
+    float *rows = *next;
+    *next += width * examples;
+    return rows;
+}
+
+/* Cuts the room into the rows that floats_per_example() counted. */
+static void lay_out(struct ga_context *context)
+{
+    const struct ga_net *net = &context->net;
+    struct ga_cpu_work *work = &context->work;
+    const size_t n = context->examples;
+    float *next = context->room;
+    work->net = net;
+    work->rows[0] = carve(&next, net->width[0], n);
+    for (size_t k = 1; k < net->layers; k++) {
+        work->rows[k] = carve(&next, net->width[k], n);
+        work->deltas[k] = carve(&next, net->width[k], n);
+        if (net->activation == GA_ACT_GELU)
+            work->slopes[k] = carve(&next, net->width[k], n);
+    }
+    if (net->kind == GA_NET_MLP)
+        work->rows[net->layers] = carve(&next, net->width[net->layers], n);
+    work->deltas[net->layers] = carve(&next, net->width[net->layers], n);
+}
+
+static int make_room(struct ga_context *context, size_t count)
+{
+    const size_t examples = room_examples(count);
+    if (examples <= context->examples)
+        return GA_OK;
+    float *room = ga_alloc_aligned(examples, floats_per_example(&context->net) * sizeof(float));
+    if (!room)
+        return ga_fail_within("room for a micro-batch of %zu examples", count);
+    free(context->room);
+    context->room = room;
+    context->examples = examples;
+    lay_out(context);
+    return GA_OK;
+}
+
+static void exact_close(struct ga_context *context)
+{
+    if (context)
+        free(context->room);
+    free(context);
+}
+
+static int exact_open(struct ga_context **out, const struct ga_net *net, size_t max_batch)
+{
+    struct ga_context *context = NULL;
+    *out = NULL;
+    const struct ga_cpu_kernel *kernel = ga_cpu_kernel();
+    if (!kernel)
+        return ga_error_code();
+    context = ga_alloc(1, sizeof *context);
+    if (!context)
+        return GA_ENOMEM;
+    context->net = *net;
+    context->kernel = kernel;
+    if (make_room(context, max_batch) < 0) {
+        exact_close(context);
+        return GA_ENOMEM;
+    }
+    *out = context;
+    return GA_OK;
+}
+
+static size_t exact_context_bytes(const struct ga_net *net, size_t max_batch)
+{
+    const size_t each = floats_per_example(net) * sizeof(float);
+    const size_t examples = room_examples(max_batch);
+    if (examples > (SIZE_MAX - sizeof(struct ga_context)) / each)
+        return SIZE_MAX;
+    return sizeof(struct ga_context) + examples * each;
+}
+
+static size_t exact_sum_count(const struct ga_net *net)
+{
+    return 2 * net->parameters;
+}
+
+static void *exact_alloc(size_t bytes)
+{
+    return ga_alloc_aligned(bytes ? bytes : 1, 1);
+}
+
+static int check_batch(const struct ga_net *net, const struct ga_batch *batch, bool compared)
+{
+    const bool xent = net->kind == GA_NET_MLP && net->loss == GA_LOSS_XENT;
+    if (!batch->inputs)
+        return ga_fail(GA_EINTERNAL, "a batch without inputs: expected a table of them");
+    if (compared && xent && !batch->labels)
+        return ga_fail(GA_EINTERNAL, "a batch without labels: xent expects class numbers");
+    if (compared && !xent && !batch->targets)
+        return ga_fail(GA_EINTERNAL, "a batch without targets: expected a table of them");
+    return GA_OK;
+}
+
+static int exact_gradient(struct ga_context *context, const float *weights,
+                          const struct ga_batch *batch, enum ga_into into, void *sums,
+                          struct ga_tally *tally)
+{
+    int code = check_batch(&context->net, batch, true);
+    if (code == GA_OK)
+        code = make_room(context, batch->count);
+    if (code == GA_OK)
+        context->kernel->gradient(&context->work, weights, batch, into, sums, tally);
+    return code;
+}
+
+/* Evaluation goes chunk by chunk through the same room. */
+static size_t chunk_of(const struct ga_batch *batch)
+{
+    return batch->count < GA_CPU_CHUNK ? batch->count : GA_CPU_CHUNK;
+}
+
+static int exact_evaluate(struct ga_context *context, const float *weights,
+                          const struct ga_batch *batch, struct ga_tally *tally)
+{
+    int code = check_batch(&context->net, batch, true);
+    if (code == GA_OK)
+        code = make_room(context, chunk_of(batch));
+    if (code == GA_OK)
+        context->kernel->evaluate(&context->work, weights, batch, tally);
+    return code;
+}
+
+static int exact_predict(struct ga_context *context, const float *weights,
+                         const struct ga_batch *batch, float *outputs)
+{
+    if (context->net.kind != GA_NET_MLP)
+        return ga_fail(GA_EUNSUPPORTED, "a quadratic has no outputs to predict: expected a net");
+    int code = check_batch(&context->net, batch, false);
+    if (code == GA_OK)
+        code = make_room(context, chunk_of(batch));
+    if (code == GA_OK)
+        context->kernel->predict(&context->work, weights, batch, outputs);
+    return code;
+}
+
+static void exact_add(const struct ga_net *net, void *to, const void *from)
+{
+    ga_cpu_kernel()->add(to, from, exact_sum_count(net));
+}
+
+static void exact_clear(const struct ga_net *net, void *sums)
+{
+    memset(sums, 0, exact_sum_count(net) * sizeof(double));
+}
+
+static double exact_mean(const struct ga_net *net, const void *sums, double divisor,
+                         float *gradient)
+{
+    const struct ga_cpu_kernel *kernel = ga_cpu_kernel();
+    const double *high = sums;
+    const double *low = high + net->parameters;
+    double total = 0.0;
+    float block[GA_NORM_BLOCK];
+    for (size_t at = 0; at < net->parameters; at += GA_NORM_BLOCK) {
+        const size_t left = net->parameters - at;
+        const size_t count = left < GA_NORM_BLOCK ? left : GA_NORM_BLOCK;
+        float *out = gradient ? gradient + at : block;
+        kernel->divide(high + at, low + at, divisor, count, out);
+        total += ga_square_sum(out, count);
+    }
+    return __builtin_sqrt(total);
+}
+
+static void exact_read_sums(const struct ga_net *net, const void *sums, size_t first, size_t count,
+                            double *out)
+{
+    const double *high = sums;
+    const double *low = high + net->parameters;
+    for (size_t i = 0; i < count; i++)
+        out[i] = high[first + i] + low[first + i];
+}
+
+static void exact_step(const struct ga_net *net, const struct ga_step *step, const float *gradient,
+                       const float *weights, const float *state, float *new_weights,
+                       float *new_state)
+{
+    ga_cpu_kernel()->step(step, net->parameters, gradient, weights, state, new_weights, new_state);
+}
+
+const struct ga_compute ga_compute_cpu_exact = {
+    .name = "cpu",
+    .numerics = "exact",
+    .sum_type = GA_FLOAT64,
+    .sum_count = exact_sum_count,
+    .open = exact_open,
+    .close = exact_close,
+    .context_bytes = exact_context_bytes,
+    .alloc = exact_alloc,
+    .free = free,
+    .gradient = exact_gradient,
+    .evaluate = exact_evaluate,
+    .predict = exact_predict,
+    .add = exact_add,
+    .clear = exact_clear,
+    .mean = exact_mean,
+    .read_sums = exact_read_sums,
+    .step = exact_step,
+};

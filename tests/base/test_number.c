@@ -114,28 +114,10 @@ static void test_read_double(void **state)
 static void test_read_double_refuses(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"",
-                                      ".",
-                                      "-",
-                                      "e5",
-                                      "1e",
-                                      "1e+",
-                                      "1.2.3",
-                                      " 1",
-                                      "1 ",
-                                      "0x1p3",
-                                      "nan",
-                                      "inf",
-                                      "-inf",
-                                      "infinity",
-                                      "1,5",
-                                      "1f",
-                                      "--1",
-                                      "1e5.0",
-                                      "1\t",
-                                      "\xe2\x88\x92"
-                                      "1",
-                                      "1_000"};
+    static const char *const bad[] = {
+        "",     ".",   "-",    "e5",       "1e",  "1e+", "1.2.3", " 1",    "1 ",  "0x1p3",
+        "nan",  "inf", "-inf", "infinity", "1,5", "1f",  "--1",   "1e5.0", "1\t", "\xe2\x88\x92 1",
+        "1_000"};
     static const char *const large[] = {"1e309", "-1e309", "1e999999999999999999999"};
     double value = 42.0;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)

@@ -1,0 +1,138 @@
+#include "storage/record_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/number.h"
+
+struct column {
+    const char *name;
+    void (*write)(const void *field, struct ga_text *to, bool json);
+    size_t offset;
+};
+
+static void write_u64(const void *field, struct ga_text *to, bool json)
+{
+    (void)json;
+    ga_text_printf(to, "%" PRIu64, *(const uint64_t *)field);
+}
+
+static void write_u32(const void *field, struct ga_text *to, bool json)
+{
+    (void)json;
+    ga_text_printf(to, "%" PRIu32, *(const uint32_t *)field);
+}
+
+static void write_bool(const void *field, struct ga_text *to, bool json)
+{
+    (void)json;
+    ga_text_puts(to, *(const bool *)field ? "true" : "false");
+}
+
+static void write_double(double value, struct ga_text *to, bool json)
+{
+    if (json && !isfinite(value))
+        ga_text_puts(to, "null");
+    else
+        ga_text_number(to, value);
+}
+
+static void write_real(const void *field, struct ga_text *to, bool json)
+{
+    write_double(*(const double *)field, to, json);
+}
+
+/* Seconds in decimal, all of the nanoseconds and no trailing zeros. */
+static void write_time(const void *field, struct ga_text *to, bool json)
+{
+    (void)json;
+    const int64_t time = *(const int64_t *)field;
+    const uint64_t size_ns = time < 0 ? -(uint64_t)time : (uint64_t)time;
+    uint64_t fraction = size_ns % 1000000000;
+    int digits = 9;
+    ga_text_printf(to, "%s%" PRIu64, time < 0 ? "-" : "", size_ns / 1000000000);
+    for (; fraction > 0 && fraction % 10 == 0; fraction /= 10)
+        digits--;
+    if (fraction > 0)
+        ga_text_printf(to, ".%0*" PRIu64, digits, fraction);
+}
+
+static void write_noise_scale(const void *field, struct ga_text *to, bool json)
+{
+    const struct ga_update_record *record = field;
+    write_double(record->noise_trace / record->noise_signal, to, json);
+}
+
+#define COLUMN(name, kind, member)                                                                 \
+    {                                                                                              \
+        name, write_##kind, offsetof(struct ga_update_record, member)                              \
+    }
+
+static const struct column columns[] = {
+    COLUMN("update", u64, update),
+    COLUMN("applied", bool, applied),
+    COLUMN("epoch", u64, epoch),
+    COLUMN("micro_batches", u64, micros),
+    COLUMN("examples", u64, examples),
+    COLUMN("skipped", u64, skipped),
+    COLUMN("examples_dropped", u64, dropped),
+    COLUMN("bytes", u64, bytes),
+    COLUMN("time", time, time_ns),
+    COLUMN("window", u32, window_examples),
+    COLUMN("window_micros", u32, window_micros),
+    COLUMN("window_weight", real, window_weight),
+    COLUMN("loss", real, loss),
+    COLUMN("grad_norm", real, grad_norm),
+    COLUMN("clip_scale", real, clip_scale),
+    COLUMN("lr", real, lr),
+    COLUMN("update_norm", real, update_norm),
+    COLUMN("param_norm", real, param_norm),
+    {"noise_scale", write_noise_scale, 0},
+    COLUMN("noise_trace", real, noise_trace),
+    COLUMN("noise_signal", real, noise_signal),
+};
+#define COLUMNS (sizeof columns / sizeof columns[0])
+
+static void write_field(const struct column *column, const struct ga_update_record *record,
+                        struct ga_text *to, bool json)
+{
+    column->write((const char *)record + column->offset, to, json);
+}
+
+static void jsonl_head(struct ga_text *to)
+{
+    (void)to;
+}
+
+static void jsonl_line(const struct ga_update_record *record, struct ga_text *to)
+{
+    for (size_t i = 0; i < COLUMNS; i++) {
+        ga_text_printf(to, "%s\"%s\":", i ? "," : "{", columns[i].name);
+        write_field(&columns[i], record, to, true);
+    }
+    ga_text_puts(to, "}\n");
+}
+
+static void csv_head(struct ga_text *to)
+{
+    for (size_t i = 0; i < COLUMNS; i++)
+        ga_text_printf(to, "%s%s", i ? "," : "", columns[i].name);
+    ga_text_puts(to, "\n");
+}
+
+static void csv_line(const struct ga_update_record *record, struct ga_text *to)
+{
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (i > 0)
+            ga_text_puts(to, ",");
+        write_field(&columns[i], record, to, false);
+    }
+    ga_text_puts(to, "\n");
+}
+
+const struct ga_record_form ga_record_jsonl = {
+    "jsonl", "one JSON object a line, null for what is not finite", jsonl_head, jsonl_line};
+const struct ga_record_form ga_record_csv = {"csv", "comma-separated values under a line of names",
+                                             csv_head, csv_line};

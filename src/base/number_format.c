@@ -11,7 +11,7 @@ static bool format_special(char out[GA_NUMBER_TEXT], double value)
 {
     if (isfinite(value))
         return false;
-    strcpy(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    snprintf(out, GA_NUMBER_TEXT, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
     return true;
 }
 

@@ -57,13 +57,14 @@ ga_locked()
     )
 }
 
-# ga_quietly LOG COMMAND...: output goes to the log, and comes out only when the command fails.
+# ga_quietly LOG COMMAND...: output goes to the log; its end comes out only when the command fails.
 ga_quietly()
 {
     local log=$1
     shift
     if ! "$@" > "$log" 2>&1; then
-        cat "$log" >&2
+        tail -n 100 "$log" >&2
+        echo "The whole of it is in $log" >&2
         return 1
     fi
 }

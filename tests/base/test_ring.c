@@ -89,7 +89,7 @@ static void test_two_threads(void **state)
 {
     (void)state;
     for (size_t capacity = 1; capacity <= 64; capacity *= 8) {
-        struct transfer transfer = {NULL, ga_test_count(300000)};
+        struct transfer transfer = {NULL, ga_test_count(60000)};
         pthread_t thread;
         uint64_t wrong = 0;
         assert_int_equal(ga_ring_open(&transfer.ring, capacity, sizeof(struct record)), GA_OK);

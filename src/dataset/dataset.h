@@ -29,18 +29,28 @@ struct ga_table {
     size_t test;           /* rows train .. train+test-1 */
     size_t input_width;    /* quadratic: n */
     size_t target_width;   /* values: columns; classes: number of classes; quadratic: n */
-    bool has_start;        /* quadratic */
+    bool has_start;        /* quadratic: the task itself starts at w = 1 */
 };
 
 /*
  * Opens from the words of a `data` command, without "data": "parabola", "quadratic", or a file
  * name, then key=value words. `folder` is what a relative file name is looked up against first (""
  * = the working directory only). Refusals name file, line and column or key, and what was expected.
- *   parabola [n=50] [range=-2,2] [noise=0] [seed=1]
- *   quadratic lambda=1,4 [c=0,0] [n=1]
- *   FILE.csv [target=COL[,COL...]] [weight=COL] [kind=value|class] [scale=X] [train=ROWS]
- *            [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no]
- *   columns by name or number (from 1; negative from the end); default target: the last column.
+ * - parabola [n=50] [range=-2,2] [noise=0] [seed=1]
+ * - quadratic lambda=1,4 [c=0,0] [n=1]
+ * - FILE [kind=value|class|quadratic] [target=COL[,COL...]] [weight=COL] [classes=C] [scale=X]
+ *   [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no]
+ *
+ * Files are CSV, plain or gzip. Columns are given by name or number (from 1; negative from the
+ * end); a name in the header wins over a number. Default target: the last column (that is not the
+ * weight); all other columns are inputs, multiplied by `scale`. A first line with anything but
+ * numbers is a header unless told. Classes are whole numbers 0..C-1, C the largest + 1 unless told.
+ * kind=quadratic takes columns lambda_1.. and c_1.., or without such names the first half and the
+ * second half of the columns.
+ *
+ * Held-out rows: train=R takes the first R rows, test=T the T behind them (without `train` the last
+ * T); without `test` all behind the first R are held out. `shuffle` draws which rows are taken;
+ * both parts stay in file order.
  */
 int ga_dataset_open(struct ga_dataset **out, size_t words, const char *const *word,
                     const char *folder);
@@ -48,10 +58,14 @@ void ga_dataset_close(struct ga_dataset *dataset); /* drops one reference; NULL 
 struct ga_dataset *ga_dataset_share(struct ga_dataset *dataset); /* takes one more; atomic */
 
 const struct ga_table *ga_dataset_table(const struct ga_dataset *dataset);
-const char *ga_dataset_spec(const struct ga_dataset *dataset); /* words joined, ready for `data` */
+const char *ga_dataset_spec(
+    const struct ga_dataset *dataset); /* words for `data`, quoted; the file as opened */
 const char *ga_dataset_name(const struct ga_dataset *dataset); /* "parabola", "digits.csv" */
 uint64_t ga_dataset_fingerprint(const struct ga_dataset *dataset);
 uint64_t ga_dataset_bytes(const struct ga_dataset *dataset);
+
+/* How each kind is opened, for help; NULL behind the last. */
+const char *ga_dataset_usage(size_t index);
 
 /* One line for an answer: "50 examples, 1 input, 1 output". */
 void ga_dataset_describe(const struct ga_dataset *dataset, struct ga_text *out);

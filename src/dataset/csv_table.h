@@ -1,0 +1,34 @@
+/*
+ * Turns CSV rows into the arrays of a data set, one row at a time: memory in proportion to the
+ * table, never to the text. A table larger than the machine's memory is refused.
+ */
+#ifndef GA_DATASET_CSV_TABLE_H
+#define GA_DATASET_CSV_TABLE_H
+
+#include "dataset/csv_columns.h"
+#include "dataset/kind.h"
+
+enum ga_csv_header { GA_CSV_HEADER_AUTO, GA_CSV_HEADER_YES, GA_CSV_HEADER_NO };
+
+#define GA_CSV_MAX_CLASSES 65536
+
+struct ga_csv_table {
+    struct ga_dataset *dataset; /* its arrays grow here */
+    const char *path;
+    const struct ga_options *options;
+    enum ga_target_kind kind;
+    enum ga_csv_header header;
+    double scale;
+    size_t classes; /* labels are below it */
+    struct ga_csv_columns columns;
+    size_t rows;
+    size_t capacity[GA_CSV_ROLES]; /* elements of each array */
+    int32_t largest;               /* label */
+    uint64_t memory_bytes;         /* of this machine */
+};
+
+/* A ga_csv_read() callback on a struct ga_csv_table. */
+int ga_csv_table_take(void *table, const struct ga_csv_row *row);
+void ga_csv_table_fini(struct ga_csv_table *table);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * The seam of the data sets: one const row per kind, listed in dataset.c. open() is given a zeroed
+ * data set whose name is known and fills the arrays, kind, widths and counts; dataset.c does the
+ * rest (spec, fingerprint, references) and frees what open() left behind when it fails.
+ */
+#ifndef GA_DATASET_KIND_H
+#define GA_DATASET_KIND_H
+
+#include <stdatomic.h>
+
+#include "dataset/dataset.h"
+#include "dataset/options.h"
+
+struct ga_dataset {
+    atomic_size_t references;
+    struct ga_table table; /* its pointers are set by dataset.c from the owned ones */
+    float *inputs;
+    float *targets;
+    float *weights;
+    int32_t *labels;
+    char *name;
+    char *spec;
+    uint64_t fingerprint;
+    uint64_t bytes;
+};
+
+struct ga_dataset_kind {
+    const char *name; /* the first word of the command; NULL: this kind reads files */
+    const char *usage;
+    const char *const *keys; /* ends with NULL */
+    /* `path` is the file, as it is to be opened; NULL for kinds without one */
+    int (*open)(struct ga_dataset *dataset, const struct ga_options *options, const char *path);
+};
+
+extern const struct ga_dataset_kind ga_dataset_parabola;
+extern const struct ga_dataset_kind ga_dataset_quadratic;
+extern const struct ga_dataset_kind ga_dataset_csv;
+
+#endif

@@ -38,7 +38,6 @@ static void write_map(const char *path)
 /* localedef complains about the categories left out and makes the rest all the same (-c). */
 static void run_localedef(char *source, char *map, char *result)
 {
-    extern char **environ;
     char *arguments[] = {"localedef", "-c", "-i", source, "-f", map, result, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child = 0;

@@ -6,11 +6,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* The wait status of the replay program over `path`. */
 static int replay(char *path)
 {
-    extern char **environ;
     char *arguments[] = {REPLAY, path, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child = 0;

@@ -80,6 +80,9 @@ int ga_stream_peek(struct ga_stream *stream, size_t examples, size_t *window_exa
 /* Rows left in the present epoch: 0 only right at its end. */
 size_t ga_stream_left(const struct ga_stream *stream);
 
+/* The epoch that ga_stream_left() speaks of; it counts as used up once nothing is left. */
+uint64_t ga_stream_epoch(const struct ga_stream *stream);
+
 /*
  * Reads and restores the position. get() fills caller memory: the two arrays need P elements each
  * (they may be NULL for sharding stream). set() checks against the spec, all or nothing.

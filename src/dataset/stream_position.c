@@ -59,6 +59,13 @@ size_t ga_stream_left(const struct ga_stream *stream)
     return stream->spec.rows - (size_t)offset;
 }
 
+uint64_t ga_stream_epoch(const struct ga_stream *stream)
+{
+    uint64_t epoch, offset;
+    stand(stream, &epoch, &offset);
+    return epoch;
+}
+
 /* Under sharding stream no replica has a place of its own: all get the epoch and 0. */
 void ga_stream_get(const struct ga_stream *stream, struct ga_stream_position *out)
 {

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "compute/net.h"
 #include "dataset/dataset.h"
@@ -39,6 +40,9 @@ struct ga_run_start {
 int ga_run_net(const struct ga_settings *settings, const struct ga_dataset *data,
                struct ga_net *out);
 
+/* Rules between settings, and between settings and data (NULL: none yet). */
+int ga_run_check_settings(const struct ga_settings *settings, const struct ga_dataset *data);
+
 /* Refuses model and data that do not fit, windows beyond the exact bound, tails that cannot work.
  */
 int ga_run_open(struct ga_run **out, const struct ga_run_start *start);
@@ -47,6 +51,19 @@ void ga_run_close(struct ga_run *run);
 /* One event forward. On a non-finite window with `stop`: GA_ENONFINITE, the run stays before APPLY.
  */
 int ga_run_event(struct ga_run *run);
+
+/* Who is told of events and closed windows, on the calling thread; either may be NULL. */
+void ga_run_watch(struct ga_run *run, void (*on_event)(void *self, const struct ga_event *event),
+                  void (*on_record)(void *self, const struct ga_update_record *record), void *self);
+
+/* After GA_ENONFINITE: fills in update, replica and micro-batch (else -1). */
+void ga_run_fault(const struct ga_run *run, struct ga_error *error);
+
+/* Epochs of the stream that are used up. */
+uint64_t ga_run_epochs_done(const struct ga_run *run);
+
+/* The wall-clock rate that GA_METRIC_EXAMPLE_RATE shows; whoever drives the run measures it. */
+void ga_run_tell_rate(struct ga_run *run, double examples_per_second);
 
 /* Where it stands. */
 const struct ga_counters *ga_run_counters(const struct ga_run *run);
@@ -61,7 +78,7 @@ uint64_t ga_run_next_window_update(const struct ga_run *run); /* number a change
 uint64_t ga_run_hash(const struct ga_run *run);
 const struct ga_version *ga_run_version(const struct ga_run *run); /* newest weights, borrowed */
 size_t ga_run_replicas(const struct ga_run *run);
-const struct ga_replica_state_value *ga_run_replica(const struct ga_run *run, size_t replica);
+const struct ga_replica_value *ga_run_replica(const struct ga_run *run, size_t replica);
 const struct ga_window_state *ga_run_window(const struct ga_run *run);
 
 /* Mean gradient (sum / weight) of one replica's accumulator, host; norm 0 when it is empty. */

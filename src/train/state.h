@@ -19,6 +19,8 @@
 #include "dataset/stream.h"
 #include "model/model.h"
 #include "settings/settings.h"
+#include "train/event.h"
+#include "train/metrics.h"
 
 /* Weights after `number` updates, and the optimizer's state with them. Immutable once published. */
 struct ga_version {
@@ -71,14 +73,18 @@ struct ga_counters {
     uint64_t examples_dropped; /* of cancelled or late items */
     uint64_t examples_unused;  /* of flushed or discarded windows */
     uint64_t bytes;            /* communicated */
+    uint64_t reductions;       /* all-reduces */
 };
 
-/* A replica. Times are virtual ns; busy + idle + communication = time of the run, per replica. */
+/*
+ * A replica. READY waits without an item, BUSY works on the open window, DONE has handed its item
+ * over, LATE works on a window that has closed. Times are virtual ns; busy + idle + communication =
+ * time of the run, per replica.
+ */
 enum ga_replica_state { GA_REPLICA_READY, GA_REPLICA_BUSY, GA_REPLICA_DONE, GA_REPLICA_LATE };
 
-struct ga_replica_state_value {
-    enum ga_replica_state
-        state;              /* DONE: item handed over; LATE: works on a window that has closed */
+struct ga_replica_value {
+    enum ga_replica_state state;
     bool in_window;         /* DONE only: its sums are part of the open window */
     uint64_t items;         /* started, dropped ones too: the index of the next time draw */
     uint64_t finished;      /* items handed over */
@@ -86,13 +92,18 @@ struct ga_replica_state_value {
     uint32_t micro;         /* committed micro-batches of the item */
     uint32_t micros;        /* of the item (empty parts are not counted) */
     uint32_t examples;      /* of the item */
+    uint32_t part;          /* of the open window, not handed over: rows it holds in ga_state.row */
     uint32_t done_examples; /* committed */
-    uint32_t row;           /* first of its rows in ga_state.row */
     int64_t start_ns, finish_ns; /* of the item */
     int64_t free_ns;             /* since when it waits, when it does not work */
     int64_t busy_ns, idle_ns, communication_ns;
-    struct ga_version *read;              /* weights it works on; NULL when it has none */
-    struct ga_tally tally;                /* of its accumulator; sums at ga_state.sums */
+    struct ga_version *read;    /* weights it works on; NULL when it has none */
+    struct ga_tally tally;      /* of its accumulator; the sums are in ga_state.sum */
+    double micro_norm_square;   /* sum over its micro-batches of |mean gradient|^2 */
+    double micro_inverse_count; /* sum over them of 1/count, for the noise scale */
+    uint32_t fault_micro;       /* first micro-batch with an unusable value, 1-based; 0: none */
+    uint32_t fault_tensor;      /* its first such tensor; UINT32_MAX: the loss */
+    uint32_t fault_flags;       /* GA_TALLY_... */
     double loss, norm, cosine, staleness; /* last finished item; NaN before the first */
     double slow;                          /* factor of its item times */
 };
@@ -100,15 +111,6 @@ struct ga_replica_state_value {
 /* Smoothed noise-scale figures, debiased by `weight` (EMA m / (1 - 0.9^n)). */
 struct ga_noise {
     double trace, signal, weight;
-};
-
-/* Smallest (replica, micro-batch) of the window with a value that is not usable. replica -1: none.
- */
-struct ga_fault {
-    int32_t replica;
-    uint32_t micro; /* 1-based */
-    uint32_t tensor;
-    uint32_t flags; /* GA_TALLY_... */
 };
 
 struct ga_window_state {
@@ -120,10 +122,9 @@ struct ga_window_state {
     uint32_t arrived;
     uint32_t micros;            /* committed micro-batches of contributing items */
     double micro_norm_square;   /* sum over its micro-batches of |mean gradient|^2 */
-    double micro_inverse_count; /* sum over them of 1/count, for the harmonic mean */
-    double last_replica;        /* unused by sync; kept for policies */
-    struct ga_fault fault;
-    struct ga_tally total; /* after REDUCE */
+    double micro_inverse_count; /* sum over them of 1/count */
+    bool skipped;               /* closes without an update */
+    struct ga_tally total;      /* after REDUCE */
     double loss, norm, clip_scale, lr;
 };
 
@@ -138,9 +139,12 @@ struct ga_state {
     int64_t now_ns;
     struct ga_window_state window;
     struct ga_noise noise;
+    struct ga_event last_event; /* kind NONE before the first */
+    struct ga_update_record last_record;
+    bool has_record;
     size_t replicas;
-    struct ga_replica_state_value *replica; /* (replicas) */
-    size_t rows;                            /* row numbers of all items that are not handed over */
+    struct ga_replica_value *replica; /* (replicas) */
+    size_t rows;                      /* row numbers of all items that are not handed over */
     uint32_t *row;
     size_t sums;          /* replicas whose accumulator holds something */
     int32_t *sums_of;     /* (sums) replica numbers, ascending */

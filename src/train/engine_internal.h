@@ -1,0 +1,104 @@
+/*
+ * The engine from the inside, shared by the engine*.c and view.c files only.
+ *
+ * All fields belong to the engine thread, apart from those marked: `mail` and `views` synchronise
+ * themselves, `lock` guards the outcome of moves, atomics may be read anywhere.
+ */
+#ifndef GA_TRAIN_ENGINE_INTERNAL_H
+#define GA_TRAIN_ENGINE_INTERNAL_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "base/mailbox.h"
+#include "train/engine.h"
+#include "train/history.h"
+#include "train/workers.h"
+
+#define ENGINE_OBSERVERS 8
+#define ENGINE_BREAKS    64
+
+/* A function to run on the engine thread; the poster waits for `done`. */
+struct engine_call {
+    struct ga_letter letter;
+    int (*call)(struct ga_engine *engine, void *arg);
+    void *arg;
+    int code;
+    struct ga_error error;
+    sem_t done;
+};
+
+struct engine_break {
+    int number; /* 0: free */
+    struct ga_condition condition;
+    bool held; /* at the last look: it stops when it becomes true */
+};
+
+struct engine_move {
+    struct ga_move move;
+    uint64_t ticket;
+    uint64_t target;                       /* in the counter of its kind */
+    int64_t started_ns;                    /* wall */
+    int64_t pace_wall_ns, pace_virtual_ns; /* where pacing counts from */
+    uint64_t pace_updates;
+};
+
+struct ga_engine {
+    struct ga_mailbox *mail;
+    const struct ga_bell *bell;
+    pthread_t thread;
+    bool closing;
+
+    struct ga_workers *workers;
+    struct ga_dataset *data;
+    struct ga_settings draft; /* what the user asked for, START settings that wait included */
+    float *init_weights;
+    size_t init_count;
+    char init_path[4096];
+
+    struct ga_run *run; /* NULL until it is first needed */
+    struct ga_history *history;
+    size_t cursor;  /* first intervention that is not done in the present position */
+    bool seeking;   /* re-executing towards a place: observers and pace are off */
+    bool replaying; /* the event under way is on record */
+    int sink_code;  /* first failure to keep history */
+
+    atomic_bool moving;
+    struct engine_move move;
+    int64_t resume_ns; /* pace: no event before this wall time */
+    struct engine_break breaks[ENGINE_BREAKS];
+    int next_break;
+    struct ga_observer observers[ENGINE_OBSERVERS];
+
+    pthread_mutex_t lock; /* guards next_ticket, stopped and stop */
+    pthread_cond_t stopped_changed;
+    uint64_t next_ticket, stopped; /* the last ticket given out, and the last one that ended */
+    struct ga_stop stop;
+
+    struct ga_triple triple;
+    struct ga_view *views; /* (3) */
+    int64_t published_ns;
+    int64_t rate_ns; /* wall time and examples at the last rate */
+    uint64_t rate_examples;
+};
+
+/* engine.c */
+int ga_engine_ensure_run(struct ga_engine *engine);
+void ga_engine_drop_run(struct ga_engine *engine);
+int ga_engine_take_run(struct ga_engine *engine, struct ga_run *run); /* replaces the present one */
+
+/* engine_move.c: all on the engine thread. */
+void ga_engine_advance(struct ga_engine *engine);
+int ga_engine_begin_move(struct ga_engine *engine, const struct ga_move *move, uint64_t ticket);
+void ga_engine_end_move(struct ga_engine *engine, enum ga_stop_reason reason);
+int ga_engine_step(struct ga_engine *engine);
+void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out);
+int ga_engine_to_boundary(struct ga_engine *engine);
+void ga_engine_look_at_breaks(struct ga_engine *engine);
+
+/* view.c */
+void ga_engine_publish(struct ga_engine *engine);
+#define ENGINE_FRAME_NS INT64_C(16000000)
+
+#endif

@@ -1,0 +1,437 @@
+/*
+ * Moving: forward by events until a target, back by restoring a state and re-executing. Going back
+ * keeps the recorded future; moving forward replays it, the user's changes included, until
+ * something is changed.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "train/engine_internal.h"
+
+/* Events between two looks at the mailbox's slower companions: the wall clock and the views. */
+#define ADVANCE_EVENTS 64
+
+static int do_again(struct ga_engine *engine, const struct ga_intervention *what)
+{
+    if (what->kind == GA_DID_CHANGE)
+        return ga_run_change(engine->run, what->settings);
+    if (what->kind == GA_DID_SLOW)
+        return ga_run_slow(engine->run, what->replica, what->factor);
+    return what->kind == GA_DID_FLUSH ? ga_run_flush(engine->run) : ga_run_discard(engine->run);
+}
+
+/* Does what the user did at this event count, when it was recorded. */
+static int interventions_due(struct ga_engine *engine)
+{
+    while (engine->cursor < ga_history_interventions(engine->history)) {
+        const struct ga_intervention *what =
+            ga_history_intervention(engine->history, engine->cursor);
+
+        if (what->events != ga_run_counters(engine->run)->events)
+            break;
+        engine->cursor++;
+        if (do_again(engine, what) < 0)
+            return ga_error_code();
+    }
+    return GA_OK;
+}
+
+static bool on_record(const struct ga_engine *engine)
+{
+    return ga_run_counters(engine->run)->events < ga_history_end(engine->history)->events;
+}
+
+/* After an event that happened for the first time. */
+static int keep(struct ga_engine *engine)
+{
+    ga_history_reached(engine->history, ga_run_counters(engine->run));
+    if (engine->sink_code < 0) {
+        engine->sink_code = GA_OK;
+        return ga_fail(GA_ENOMEM, "no memory for the history");
+    }
+    if (ga_run_at_boundary(engine->run))
+        return ga_history_keep_state(engine->history, engine->run);
+    return GA_OK;
+}
+
+int ga_engine_step(struct ga_engine *engine)
+{
+    if (interventions_due(engine) < 0)
+        return ga_error_code();
+    engine->replaying = on_record(engine);
+    if (ga_run_event(engine->run) < 0)
+        return ga_error_code();
+    if (engine->replaying)
+        return on_record(engine) ? GA_OK : interventions_due(engine);
+    return keep(engine);
+}
+
+int ga_engine_to_boundary(struct ga_engine *engine)
+{
+    while (!ga_run_at_boundary(engine->run))
+        if (ga_engine_step(engine) < 0)
+            return ga_error_code();
+    return GA_OK;
+}
+
+void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out)
+{
+    uint64_t end = ga_history_end(engine->history)->updates;
+    bool forgets = on_record(engine);
+
+    if (out)
+        out->forgotten = forgets ? end : 0;
+    if (forgets || engine->cursor < ga_history_interventions(engine->history))
+        ga_history_forget(engine->history, ga_run_counters(engine->run), engine->cursor);
+}
+
+/* The change at the cursor is the first one not done in this position. */
+static void place_cursor(struct ga_engine *engine)
+{
+    uint64_t events = ga_run_counters(engine->run)->events;
+
+    engine->cursor = 0;
+    while (engine->cursor < ga_history_interventions(engine->history) &&
+           ga_history_intervention(engine->history, engine->cursor)->events < events)
+        engine->cursor++;
+}
+
+static bool arrived(const struct ga_engine *engine, enum ga_history_key key, uint64_t target)
+{
+    bool boundary = key == GA_KEY_CLOSED || key == GA_KEY_UPDATES;
+
+    return ga_history_key(ga_run_counters(engine->run), key) >= target &&
+           (!boundary || ga_run_at_boundary(engine->run));
+}
+
+static int restore(struct ga_engine *engine, const struct ga_state *state)
+{
+    if (ga_run_restore(engine->run, state) < 0)
+        return ga_error_code();
+    place_cursor(engine);
+    return GA_OK;
+}
+
+/* Restores the newest state before the target and re-executes up to it: everything is as it was
+ * then. */
+static int seek(struct ga_engine *engine, enum ga_history_key key, uint64_t target)
+{
+    const struct ga_state *from = ga_history_before(engine->history, key, target);
+    int code = GA_OK;
+
+    if (ga_history_key(&from->counters, key) > target)
+        return ga_fail(GA_ESTATE, "the history begins at update %llu",
+                       (unsigned long long)from->counters.updates);
+    engine->seeking = true;
+    code = restore(engine, from);
+    while (code == GA_OK && !arrived(engine, key, target))
+        code = ga_engine_step(engine);
+    if (code == GA_OK && !on_record(engine))
+        code = interventions_due(engine);
+    engine->seeking = false;
+    return code;
+}
+
+static uint64_t minus(uint64_t value, uint64_t count, uint64_t least)
+{
+    return value < count || value - count < least ? least : value - count;
+}
+
+static int back(struct ga_engine *engine, enum ga_history_key key, uint64_t count)
+{
+    uint64_t least = ga_history_key(&ga_history_first(engine->history)->counters, key);
+    uint64_t now = ga_history_key(ga_run_counters(engine->run), key);
+
+    if (key == GA_KEY_CLOSED && !ga_run_at_boundary(engine->run))
+        now++;
+    return seek(engine, key, minus(now, count, least));
+}
+
+static int reset(struct ga_engine *engine)
+{
+    ga_engine_drop_run(engine);
+    return ga_engine_ensure_run(engine);
+}
+
+/* Moves that end within the call. */
+static int jump(struct ga_engine *engine, const struct ga_move *move)
+{
+    switch (move->kind) {
+    case GA_MOVE_BACK_UPDATES:
+        return back(engine, GA_KEY_CLOSED, move->count);
+    case GA_MOVE_BACK_MICROS:
+        return back(engine, GA_KEY_MICROS, move->count);
+    case GA_MOVE_BACK_EVENTS:
+        return back(engine, GA_KEY_EVENTS, move->count);
+    case GA_MOVE_GOTO:
+        return seek(engine, GA_KEY_UPDATES, move->count);
+    default:
+        return reset(engine);
+    }
+}
+
+static bool is_jump(const struct ga_engine *engine, const struct ga_move *move)
+{
+    if (move->kind == GA_MOVE_GOTO)
+        return move->count <= ga_history_end(engine->history)->updates;
+    return move->kind >= GA_MOVE_BACK_UPDATES;
+}
+
+static uint64_t plus(uint64_t value, uint64_t count)
+{
+    return value > UINT64_MAX - count ? UINT64_MAX : value + count;
+}
+
+static uint64_t epochs_done(const struct ga_engine *engine)
+{
+    return ga_run_epochs_done(engine->run);
+}
+
+static uint64_t closed(const struct ga_engine *engine)
+{
+    return ga_history_key(ga_run_counters(engine->run), GA_KEY_CLOSED);
+}
+
+static uint64_t target_of(const struct ga_engine *engine, const struct ga_move *move)
+{
+    const struct ga_counters *counters = ga_run_counters(engine->run);
+
+    switch (move->kind) {
+    case GA_MOVE_UPDATES:
+        return plus(closed(engine), move->count);
+    case GA_MOVE_MICROS:
+        return plus(counters->micros, move->count);
+    case GA_MOVE_EVENTS:
+        return plus(counters->events, move->count);
+    case GA_MOVE_EPOCHS:
+        return plus(epochs_done(engine), move->count);
+    case GA_MOVE_TIME:
+        return plus((uint64_t)ga_run_now(engine->run), move->count);
+    case GA_MOVE_GOTO:
+        return move->count;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+static bool reached(const struct ga_engine *engine)
+{
+    const struct ga_counters *counters = ga_run_counters(engine->run);
+    uint64_t target = engine->move.target;
+
+    switch (engine->move.move.kind) {
+    case GA_MOVE_UPDATES:
+        return closed(engine) >= target && ga_run_at_boundary(engine->run);
+    case GA_MOVE_MICROS:
+        return counters->micros >= target;
+    case GA_MOVE_EVENTS:
+        return counters->events >= target;
+    case GA_MOVE_EPOCHS:
+        return ga_run_at_boundary(engine->run) && epochs_done(engine) >= target;
+    case GA_MOVE_TIME:
+        return (uint64_t)ga_run_now(engine->run) >= target;
+    case GA_MOVE_GOTO:
+        return counters->updates >= target && ga_run_at_boundary(engine->run);
+    default:
+        return false;
+    }
+}
+
+static bool until_holds(struct ga_engine *engine)
+{
+    const struct ga_condition *until = &engine->move.move.until;
+
+    return engine->move.move.kind == GA_MOVE_UNTIL && until->holds(until->self, engine->run);
+}
+
+static void close_until(struct engine_move *move)
+{
+    if (move->move.kind == GA_MOVE_UNTIL && move->move.until.close)
+        move->move.until.close(move->move.until.self);
+    move->move.kind = GA_MOVE_FOREVER;
+}
+
+static void fill_error(const struct ga_engine *engine, struct ga_error *error)
+{
+    ga_error_take(error);
+    if (engine->run)
+        ga_run_fault(engine->run, error);
+}
+
+/* The outcome, for whoever waits for the ticket. */
+static void tell_stop(struct ga_engine *engine, const struct ga_stop *stop, uint64_t ticket)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->stop = *stop;
+    if (ticket > engine->stopped)
+        engine->stopped = ticket;
+    pthread_cond_broadcast(&engine->stopped_changed);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static void fill_position(const struct ga_engine *engine, struct ga_stop *stop)
+{
+    if (!engine->run)
+        return;
+    stop->updates = ga_run_counters(engine->run)->updates;
+    stop->micros = ga_run_counters(engine->run)->micros;
+    stop->events = ga_run_counters(engine->run)->events;
+    stop->at_boundary = ga_run_at_boundary(engine->run);
+}
+
+static void finish(struct ga_engine *engine, struct ga_stop *stop)
+{
+    if (stop->reason == GA_STOP_NONFINITE || stop->reason == GA_STOP_ERROR)
+        fill_error(engine, &stop->error);
+    fill_position(engine, stop);
+    close_until(&engine->move);
+    atomic_store(&engine->moving, false);
+    ga_engine_publish(engine);
+    tell_stop(engine, stop, engine->move.ticket);
+    if (engine->bell)
+        ga_bell_ring(engine->bell);
+}
+
+void ga_engine_end_move(struct ga_engine *engine, enum ga_stop_reason reason)
+{
+    struct ga_stop stop = {.reason = reason};
+
+    finish(engine, &stop);
+}
+
+static void end_with_error(struct ga_engine *engine, int code)
+{
+    ga_engine_end_move(engine, code == GA_ENONFINITE ? GA_STOP_NONFINITE : GA_STOP_ERROR);
+}
+
+/* Looks at every breakpoint; returns the first that became true, or NULL. */
+static struct engine_break *break_hit(struct ga_engine *engine)
+{
+    struct engine_break *hit = NULL;
+
+    for (size_t i = 0; i < ENGINE_BREAKS; i++) {
+        struct engine_break *b = &engine->breaks[i];
+        bool holds = b->number && b->condition.holds(b->condition.self, engine->run);
+
+        if (holds && !b->held && !hit)
+            hit = b;
+        b->held = holds;
+    }
+    return hit;
+}
+
+void ga_engine_look_at_breaks(struct ga_engine *engine)
+{
+    break_hit(engine);
+}
+
+static void stop_at_break(struct ga_engine *engine, const struct engine_break *hit)
+{
+    struct ga_stop stop = {.reason = GA_STOP_BREAK, .breakpoint = hit->number};
+
+    memcpy(stop.text, hit->condition.text, sizeof stop.text);
+    finish(engine, &stop);
+}
+
+static void start_pace(struct ga_engine *engine)
+{
+    engine->move.pace_wall_ns = ga_now_ns();
+    engine->move.pace_virtual_ns = ga_run_now(engine->run);
+    engine->move.pace_updates = closed(engine);
+    engine->resume_ns = 0;
+}
+
+/* Sets the wall time before which no further event is committed. It never changes a bit. */
+static void pace(struct ga_engine *engine)
+{
+    const struct ga_settings *set = ga_run_settings(engine->run);
+    double ahead_s = 0;
+
+    if (set->pace.kind == GA_PACE_UPDATES)
+        ahead_s = (double)(closed(engine) - engine->move.pace_updates) / set->pace.value;
+    else if (set->pace.kind == GA_PACE_FACTOR)
+        ahead_s = (double)(ga_run_now(engine->run) - engine->move.pace_virtual_ns) * 1e-9 /
+                  set->pace.value;
+    if (set->pace.kind == GA_PACE_MAX)
+        return;
+    engine->resume_ns = engine->move.pace_wall_ns + (int64_t)(fmin(ahead_s, 1e9) * 1e9);
+}
+
+/* One event and what follows from it: true while the move goes on. */
+static bool advance_once(struct ga_engine *engine)
+{
+    struct engine_break *hit = NULL;
+    int code = ga_engine_step(engine);
+
+    if (code < 0) {
+        end_with_error(engine, code);
+        return false;
+    }
+    if (ga_run_last_event(engine->run)->kind == GA_EVENT_CLEAR) {
+        hit = break_hit(engine);
+        if (hit) {
+            stop_at_break(engine, hit);
+            return false;
+        }
+    }
+    if (reached(engine) ||
+        (ga_run_last_event(engine->run)->kind == GA_EVENT_CLEAR && until_holds(engine))) {
+        ga_engine_end_move(engine, GA_STOP_DONE);
+        return false;
+    }
+    pace(engine);
+    return true;
+}
+
+void ga_engine_advance(struct ga_engine *engine)
+{
+    for (int i = 0; i < ADVANCE_EVENTS; i++) {
+        if (!advance_once(engine))
+            return;
+        if (engine->resume_ns > 0 || ga_mailbox_waiting(engine->mail))
+            break;
+    }
+    if (ga_now_ns() - engine->published_ns >= ENGINE_FRAME_NS)
+        ga_engine_publish(engine);
+}
+
+static int begin_jump(struct ga_engine *engine, const struct ga_move *move)
+{
+    int code = jump(engine, move);
+
+    if (code < 0 && engine->run)
+        place_cursor(engine);
+    ga_engine_look_at_breaks(engine);
+    if (code < 0)
+        end_with_error(engine, code);
+    else
+        ga_engine_end_move(engine, GA_STOP_DONE);
+    return GA_OK;
+}
+
+int ga_engine_begin_move(struct ga_engine *engine, const struct ga_move *move, uint64_t ticket)
+{
+    if (atomic_load(&engine->moving))
+        ga_engine_end_move(engine, GA_STOP_REPLACED);
+    engine->move.move = *move;
+    engine->move.ticket = ticket;
+    engine->move.started_ns = ga_now_ns();
+    if (move->kind == GA_MOVE_RESET)
+        return begin_jump(engine, move);
+    if (ga_engine_ensure_run(engine) < 0) {
+        end_with_error(engine, ga_error_code());
+        return GA_OK;
+    }
+    if (is_jump(engine, move))
+        return begin_jump(engine, move);
+    engine->move.target = target_of(engine, move);
+    if (reached(engine) || until_holds(engine)) {
+        ga_engine_end_move(engine, GA_STOP_DONE);
+        return GA_OK;
+    }
+    start_pace(engine);
+    engine->rate_ns = ga_now_ns();
+    engine->rate_examples = ga_run_counters(engine->run)->examples;
+    atomic_store(&engine->moving, true);
+    return GA_OK;
+}

@@ -1,0 +1,271 @@
+#include "train/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "train/tape.h"
+
+struct kept_record {
+    uint64_t events;
+    struct ga_update_record record;
+};
+
+struct kept_state {
+    struct ga_state *state;
+    size_t bytes;
+};
+
+struct ga_history {
+    uint64_t budget;
+    struct kept_state *states; /* oldest first; the first one is never let go */
+    size_t state_count, state_capacity;
+    uint64_t state_bytes;
+    struct ga_tape events;
+    struct ga_tape records;
+    struct ga_intervention *did; /* in the order done */
+    size_t did_count, did_capacity;
+    struct ga_counters end;
+};
+
+static void close_state(struct ga_history *history, size_t k)
+{
+    ga_state_fini(history->states[k].state);
+    free(history->states[k].state);
+    history->state_bytes -= history->states[k].bytes;
+}
+
+static void cut_states(struct ga_history *history, size_t count)
+{
+    while (history->state_count > count)
+        close_state(history, --history->state_count);
+}
+
+static void cut_interventions(struct ga_history *history, size_t count)
+{
+    while (history->did_count > count)
+        free(history->did[--history->did_count].settings);
+}
+
+int ga_history_open(struct ga_history **out, uint64_t budget_bytes)
+{
+    struct ga_history *history = ga_alloc(1, sizeof *history);
+
+    *out = history;
+    if (!history)
+        return ga_error_code();
+    ga_tape_init(&history->events, sizeof(struct ga_event), 0);
+    ga_tape_init(&history->records, sizeof(struct kept_record), 0);
+    ga_history_budget(history, budget_bytes);
+    return GA_OK;
+}
+
+void ga_history_close(struct ga_history *history)
+{
+    if (!history)
+        return;
+    cut_states(history, 0);
+    cut_interventions(history, 0);
+    ga_tape_fini(&history->events);
+    ga_tape_fini(&history->records);
+    free(history->states);
+    free(history->did);
+    free(history);
+}
+
+/* Lets every second state of the older three quarters go. */
+static void thin(struct ga_history *history)
+{
+    size_t old = history->state_count * 3 / 4, kept = 0;
+
+    for (size_t k = 0; k < history->state_count; k++) {
+        if (k % 2 == 1 && k <= old && k + 1 < history->state_count)
+            close_state(history, k);
+        else
+            history->states[kept++] = history->states[k];
+    }
+    history->state_count = kept;
+}
+
+static void keep_in_budget(struct ga_history *history)
+{
+    while (history->state_bytes > history->budget / 2 && history->state_count > 2)
+        thin(history);
+}
+
+void ga_history_budget(struct ga_history *history, uint64_t budget_bytes)
+{
+    history->budget = budget_bytes;
+    history->events.limit_bytes = budget_bytes / 4;
+    history->records.limit_bytes = budget_bytes / 4;
+    keep_in_budget(history);
+}
+
+int ga_history_begin(struct ga_history *history, const struct ga_run *run)
+{
+    cut_states(history, 0);
+    cut_interventions(history, 0);
+    ga_tape_cut(&history->events, 0);
+    ga_tape_cut(&history->records, 0);
+    history->end = *ga_run_counters(run);
+    return ga_history_keep_state(history, run);
+}
+
+int ga_history_keep_state(struct ga_history *history, const struct ga_run *run)
+{
+    struct ga_state *state = malloc(sizeof *state);
+    size_t bytes = 0;
+
+    if (!state)
+        return ga_fail(GA_ENOMEM, "no memory for the history");
+    if (ga_grow((void **)&history->states, &history->state_capacity, history->state_count + 1,
+                sizeof *history->states) < 0 ||
+        ga_run_capture(run, state) < 0) {
+        free(state);
+        return ga_error_code();
+    }
+    bytes = ga_state_bytes(state) + sizeof *history->states;
+    history->states[history->state_count++] = (struct kept_state){state, bytes};
+    history->state_bytes += bytes;
+    keep_in_budget(history);
+    return GA_OK;
+}
+
+int ga_history_keep_event(struct ga_history *history, const struct ga_event *event)
+{
+    return ga_tape_append(&history->events, event);
+}
+
+int ga_history_keep_record(struct ga_history *history, const struct ga_update_record *record,
+                           uint64_t events)
+{
+    struct kept_record kept = {.events = events, .record = *record};
+
+    return ga_tape_append(&history->records, &kept);
+}
+
+uint64_t ga_history_key(const struct ga_counters *counters, enum ga_history_key key)
+{
+    const uint64_t keys[] = {
+        [GA_KEY_CLOSED] = counters->updates + counters->skipped,
+        [GA_KEY_UPDATES] = counters->updates,
+        [GA_KEY_MICROS] = counters->micros,
+        [GA_KEY_EVENTS] = counters->events,
+    };
+
+    return keys[key];
+}
+
+const struct ga_state *ga_history_before(const struct ga_history *history, enum ga_history_key key,
+                                         uint64_t target)
+{
+    size_t low = 0, high = history->state_count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (ga_history_key(&history->states[middle].state->counters, key) < target)
+            low = middle;
+        else
+            high = middle;
+    }
+    return history->states[low].state;
+}
+
+const struct ga_state *ga_history_first(const struct ga_history *history)
+{
+    return history->states[0].state;
+}
+
+const struct ga_counters *ga_history_end(const struct ga_history *history)
+{
+    return &history->end;
+}
+
+void ga_history_reached(struct ga_history *history, const struct ga_counters *counters)
+{
+    history->end = *counters;
+}
+
+void ga_history_forget(struct ga_history *history, const struct ga_counters *counters,
+                       size_t cursor)
+{
+    size_t states = history->state_count, events = history->events.count;
+    size_t records = history->records.count;
+
+    while (states > 1 && history->states[states - 1].state->counters.events > counters->events)
+        states--;
+    while (events > 0 && ga_history_event(history, events - 1)->sequence > counters->events)
+        events--;
+    while (records > 0 &&
+           ((struct kept_record *)ga_tape_at(&history->records, records - 1))->events >
+               counters->events)
+        records--;
+    cut_states(history, states);
+    ga_tape_cut(&history->events, events);
+    ga_tape_cut(&history->records, records);
+    cut_interventions(history, cursor);
+    history->end = *counters;
+}
+
+int ga_history_did(struct ga_history *history, const struct ga_intervention *what)
+{
+    struct ga_intervention copy = *what;
+
+    if (ga_grow((void **)&history->did, &history->did_capacity, history->did_count + 1,
+                sizeof *history->did) < 0)
+        return ga_error_code();
+    if (what->settings) {
+        copy.settings = ga_alloc(1, sizeof *copy.settings);
+        if (!copy.settings)
+            return ga_error_code();
+        *copy.settings = *what->settings;
+    }
+    history->did[history->did_count++] = copy;
+    return GA_OK;
+}
+
+size_t ga_history_interventions(const struct ga_history *history)
+{
+    return history->did_count;
+}
+
+const struct ga_intervention *ga_history_intervention(const struct ga_history *history, size_t k)
+{
+    return &history->did[k];
+}
+
+size_t ga_history_events(const struct ga_history *history)
+{
+    return history->events.count;
+}
+
+const struct ga_event *ga_history_event(const struct ga_history *history, size_t k)
+{
+    return ga_tape_at(&history->events, k);
+}
+
+size_t ga_history_records(const struct ga_history *history)
+{
+    return history->records.count;
+}
+
+const struct ga_update_record *ga_history_record(const struct ga_history *history, size_t k)
+{
+    return &((const struct kept_record *)ga_tape_at(&history->records, k))->record;
+}
+
+void ga_history_describe(const struct ga_history *history, struct ga_history_info *out)
+{
+    *out = (struct ga_history_info){
+        .first_update = history->states[0].state->counters.updates,
+        .last_update = history->end.updates,
+        .states = history->state_count,
+        .records = history->records.count,
+        .events = history->events.count,
+        .bytes = history->state_bytes + ga_tape_bytes(&history->events) +
+                 ga_tape_bytes(&history->records) + history->did_count * sizeof *history->did,
+        .budget = history->budget,
+    };
+}

@@ -1,0 +1,71 @@
+/*
+ * What a run was: states at update boundaries to go back to, events and update records, and the
+ * changes that the user made, each with the event count at which it was made.
+ *
+ * Memory: a budget in bytes, half of it for states, a quarter each for events and records. Over its
+ * part, states are thinned to keyframes (the first one stays; anything between is re-executed), the
+ * oldest events and records are let go. Owned and used by the engine thread.
+ */
+#ifndef GA_TRAIN_HISTORY_H
+#define GA_TRAIN_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "train/engine.h"
+#include "train/run.h"
+
+struct ga_history;
+
+int ga_history_open(struct ga_history **out, uint64_t budget_bytes);
+void ga_history_close(struct ga_history *history);
+void ga_history_budget(struct ga_history *history, uint64_t budget_bytes);
+
+/* Starts over with the run's present state as the first. */
+int ga_history_begin(struct ga_history *history, const struct ga_run *run);
+
+int ga_history_keep_state(struct ga_history *history, const struct ga_run *run);
+int ga_history_keep_event(struct ga_history *history, const struct ga_event *event);
+int ga_history_keep_record(struct ga_history *history, const struct ga_update_record *record,
+                           uint64_t events);
+
+/* Counters that a state can be looked up by; all grow with time. */
+enum ga_history_key { GA_KEY_CLOSED, GA_KEY_UPDATES, GA_KEY_MICROS, GA_KEY_EVENTS };
+uint64_t ga_history_key(const struct ga_counters *counters, enum ga_history_key key);
+
+/* The newest state with key < target; the first one when there is none. Borrowed. */
+const struct ga_state *ga_history_before(const struct ga_history *history, enum ga_history_key key,
+                                         uint64_t target);
+const struct ga_state *ga_history_first(const struct ga_history *history);
+
+/* How far the record goes; ga_history_reached() is called as events happen for the first time. */
+const struct ga_counters *ga_history_end(const struct ga_history *history);
+void ga_history_reached(struct ga_history *history, const struct ga_counters *counters);
+
+/* Forgets what was recorded after `counters`, and the changes not made yet by `cursor`. */
+void ga_history_forget(struct ga_history *history, const struct ga_counters *counters,
+                       size_t cursor);
+
+/* What a user did, to be done again when the record is replayed. */
+enum ga_intervention_kind { GA_DID_CHANGE, GA_DID_SLOW, GA_DID_FLUSH, GA_DID_DISCARD };
+
+struct ga_intervention {
+    enum ga_intervention_kind kind;
+    uint64_t events;              /* counter when it was done */
+    struct ga_settings *settings; /* CHANGE: the draft; owned by the history */
+    size_t replica;               /* SLOW */
+    double factor;
+};
+
+/* Copies `settings` when it is set. */
+int ga_history_did(struct ga_history *history, const struct ga_intervention *what);
+size_t ga_history_interventions(const struct ga_history *history);
+const struct ga_intervention *ga_history_intervention(const struct ga_history *history, size_t k);
+
+size_t ga_history_events(const struct ga_history *history);
+const struct ga_event *ga_history_event(const struct ga_history *history, size_t k);
+size_t ga_history_records(const struct ga_history *history);
+const struct ga_update_record *ga_history_record(const struct ga_history *history, size_t k);
+void ga_history_describe(const struct ga_history *history, struct ga_history_info *out);
+
+#endif

@@ -1,0 +1,148 @@
+/* Memory that grows with the replicas, and the compute contexts of the lanes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "train/plan.h"
+#include "train/run_internal.h"
+
+/* Below this much work a hand-over between threads costs more than it brings. */
+#define HANDOVER_NS 30000.0
+
+void ga_run_release_replicas(struct ga_run *run)
+{
+    for (size_t r = 0; r < run->replicas; r++) {
+        ga_item_settle(run, r);
+        ga_version_close(run->replica[r].v.read);
+        free(run->replica[r].rows);
+    }
+    free(run->replica);
+    run->compute->free(run->sums);
+    run->compute->free(run->micro_sums);
+    free(run->buffers);
+    run->collective->close(run->group);
+    run->clock_kind->close(run->clock);
+    run->replica = NULL;
+    run->sums = run->micro_sums = NULL;
+    run->buffers = NULL;
+    run->group = NULL;
+    run->clock = NULL;
+    run->replicas = 0;
+}
+
+/* What ga_run_resize() makes before it gives anything up. */
+struct fresh {
+    struct ga_replica *replica;
+    void *sums, *micro_sums;
+    const void **buffers;
+    struct ga_group *group;
+    struct ga_clock_state *clock;
+};
+
+static void fresh_fini(struct ga_run *run, struct fresh *fresh)
+{
+    free(fresh->replica);
+    run->compute->free(fresh->sums);
+    run->compute->free(fresh->micro_sums);
+    free(fresh->buffers);
+    run->collective->close(fresh->group);
+    run->clock_kind->close(fresh->clock);
+}
+
+static int fresh_init(struct ga_run *run, struct fresh *fresh, size_t replicas)
+{
+    size_t micro_slots = run->lanes > 1 ? replicas : 1;
+
+    memset(fresh, 0, sizeof *fresh);
+    fresh->replica = ga_alloc(replicas, sizeof *fresh->replica);
+    fresh->buffers = ga_alloc(replicas, sizeof *fresh->buffers);
+    fresh->sums = run->compute->alloc(replicas * run->sum_bytes);
+    fresh->micro_sums = run->compute->alloc(micro_slots * run->sum_bytes);
+    if (!fresh->replica || !fresh->buffers || !fresh->sums || !fresh->micro_sums ||
+        run->collective->open(&fresh->group, replicas) < 0 ||
+        run->clock_kind->open(&fresh->clock, replicas) < 0) {
+        fresh_fini(run, fresh);
+        return ga_error_code();
+    }
+    return GA_OK;
+}
+
+static void newcomer(const struct ga_run *run, struct ga_replica *replica)
+{
+    replica->v.free_ns = run->now_ns;
+    replica->v.idle_ns = run->now_ns;
+    replica->v.slow = 1;
+    replica->v.loss = replica->v.norm = replica->v.cosine = replica->v.staleness =
+        __builtin_nan("");
+}
+
+/* Moves what a replica keeps over a change of P: counts, times, its late item. */
+static void carry_over(struct ga_run *run, struct fresh *fresh, size_t replicas)
+{
+    for (size_t r = 0; r < replicas; r++) {
+        struct ga_replica *to = &fresh->replica[r];
+
+        if (r < run->replicas) {
+            *to = run->replica[r];
+            run->replica[r].rows = NULL;
+            run->replica[r].v.read = NULL;
+            if (to->v.state == GA_REPLICA_LATE)
+                run->clock_kind->schedule(fresh->clock, r, to->v.finish_ns);
+        } else {
+            newcomer(run, to);
+        }
+        to->run = run;
+        to->has_kept = false;
+        to->sums = (char *)fresh->sums + r * run->sum_bytes;
+        to->micro_sums = (char *)fresh->micro_sums + (run->lanes > 1 ? r * run->sum_bytes : 0);
+    }
+}
+
+int ga_run_resize(struct ga_run *run, size_t replicas)
+{
+    struct fresh fresh;
+
+    if (replicas == run->replicas)
+        return GA_OK;
+    if (fresh_init(run, &fresh, replicas) < 0)
+        return ga_error_code();
+    for (size_t r = replicas; r < run->replicas; r++)
+        if (run->replica[r].v.state == GA_REPLICA_LATE)
+            ga_item_drop(run, r, run->now_ns);
+    carry_over(run, &fresh, replicas);
+    ga_run_release_replicas(run);
+    run->replica = fresh.replica;
+    run->sums = fresh.sums;
+    run->micro_sums = fresh.micro_sums;
+    run->buffers = fresh.buffers;
+    run->group = fresh.group;
+    run->clock = fresh.clock;
+    run->replicas = replicas;
+    return GA_OK;
+}
+
+int ga_run_context(struct ga_run *run, int lane, struct ga_context **out)
+{
+    if (!run->context[lane] &&
+        run->compute->open(&run->context[lane], &run->net, ga_plan_micro(run_set(run))) < 0)
+        return ga_error_code();
+    *out = run->context[lane];
+    return GA_OK;
+}
+
+void ga_run_batch(const struct ga_run *run, struct ga_batch *batch)
+{
+    memset(batch, 0, sizeof *batch);
+    batch->inputs = run->table->inputs;
+    batch->targets = run->table->targets;
+    batch->labels = run->table->labels;
+    batch->weights = run->table->weights;
+}
+
+/* Decides once per settings whether micro-batches go to workers. */
+void ga_run_choose_lanes(struct ga_run *run)
+{
+    double work = ga_compute_example_cost_ns(&run->net) * (double)ga_plan_micro(run_set(run));
+
+    run->parallel = run->lanes > 1 && run->replicas > 1 && work > HANDOVER_NS;
+}

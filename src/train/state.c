@@ -1,0 +1,138 @@
+/* Reference-counted blocks of a run's state, and the state value itself. */
+#include "train/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* Weights and state share one aligned block behind the struct; floats are padded to cache lines. */
+static size_t padded_floats(size_t parameters)
+{
+    return (parameters + 15) / 16 * 16;
+}
+
+#define VERSION_HEAD ((sizeof(struct ga_version) + 63) / 64 * 64)
+
+int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blocks)
+{
+    size_t floats = padded_floats(parameters);
+    struct ga_version *version = NULL;
+
+    *out = NULL;
+    if (floats > (SIZE_MAX / sizeof(float) - VERSION_HEAD) / (state_blocks + 1))
+        return ga_fail(GA_ENOMEM, "%zu parameters do not fit into memory", parameters);
+    version = ga_alloc_aligned(1, VERSION_HEAD + floats * (1 + state_blocks) * sizeof(float));
+    if (!version)
+        return ga_error_code();
+    atomic_init(&version->references, 1);
+    version->parameters = parameters;
+    version->state_blocks = state_blocks;
+    version->weights = (float *)(void *)((char *)version + VERSION_HEAD);
+    if (state_blocks > 0)
+        version->state = version->weights + floats;
+    ga_optimizer_scalars_init(&version->scalars);
+    *out = version;
+    return GA_OK;
+}
+
+struct ga_version *ga_version_share(struct ga_version *version)
+{
+    if (version)
+        atomic_fetch_add_explicit(&version->references, 1, memory_order_relaxed);
+    return version;
+}
+
+void ga_version_close(struct ga_version *version)
+{
+    if (version && atomic_fetch_sub_explicit(&version->references, 1, memory_order_acq_rel) == 1)
+        free(version);
+}
+
+int ga_settings_share_open(struct ga_settings_share **out, const struct ga_settings *value,
+                           uint64_t epoch)
+{
+    struct ga_settings_share *share = ga_alloc(1, sizeof *share);
+
+    *out = share;
+    if (!share)
+        return ga_error_code();
+    atomic_init(&share->references, 1);
+    share->epoch = epoch;
+    share->value = *value;
+    return GA_OK;
+}
+
+struct ga_settings_share *ga_settings_share_take(struct ga_settings_share *share)
+{
+    if (share)
+        atomic_fetch_add_explicit(&share->references, 1, memory_order_relaxed);
+    return share;
+}
+
+void ga_settings_share_close(struct ga_settings_share *share)
+{
+    if (share && atomic_fetch_sub_explicit(&share->references, 1, memory_order_acq_rel) == 1)
+        free(share);
+}
+
+static const char *const phase_names[GA_PHASES] = {
+    [GA_PHASE_IDLE] = "idle",   [GA_PHASE_MICRO] = "micro", [GA_PHASE_REDUCE] = "reduce",
+    [GA_PHASE_CHECK] = "check", [GA_PHASE_CLIP] = "clip",   [GA_PHASE_APPLY] = "apply",
+    [GA_PHASE_CLEAR] = "clear",
+};
+
+const char *ga_phase_name(enum ga_phase phase)
+{
+    return (unsigned)phase < GA_PHASES ? phase_names[phase] : "?";
+}
+
+void ga_state_init(struct ga_state *state)
+{
+    memset(state, 0, sizeof *state);
+}
+
+void ga_state_fini(struct ga_state *state)
+{
+    for (size_t i = 0; state->replica && i < state->replicas; i++)
+        ga_version_close(state->replica[i].read);
+    ga_version_close(state->server);
+    ga_settings_share_close(state->settings);
+    ga_settings_share_close(state->pending);
+    ga_dataset_close(state->data);
+    free(state->replica);
+    free(state->stream.replica_epoch);
+    free(state->stream.replica_offset);
+    free(state->row);
+    free(state->sums_of);
+    free(state->sum);
+    free(state->reduced);
+    free(state->gradient);
+    ga_state_init(state);
+}
+
+static size_t version_bytes(const struct ga_version *version)
+{
+    if (!version)
+        return 0;
+    return VERSION_HEAD +
+           padded_floats(version->parameters) * (1 + version->state_blocks) * sizeof(float);
+}
+
+size_t ga_state_bytes(const struct ga_state *state)
+{
+    size_t sum_bytes = state->sums_elements * ga_type_bytes(state->sums_type);
+    size_t bytes = sizeof *state + version_bytes(state->server);
+
+    bytes += state->replicas * sizeof *state->replica;
+    if (state->stream.replica_epoch)
+        bytes += 2 * state->replicas * sizeof(uint64_t);
+    bytes += state->rows * sizeof *state->row;
+    bytes += state->sums * (sizeof *state->sums_of + sum_bytes);
+    if (state->reduced)
+        bytes += sum_bytes;
+    if (state->gradient)
+        bytes += state->server->parameters * sizeof(float);
+    return bytes;
+}

@@ -1,0 +1,73 @@
+#include "train/tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+void ga_tape_init(struct ga_tape *tape, size_t record_bytes, uint64_t limit_bytes)
+{
+    memset(tape, 0, sizeof *tape);
+    tape->record_bytes = record_bytes;
+    tape->limit_bytes = limit_bytes;
+}
+
+void ga_tape_fini(struct ga_tape *tape)
+{
+    ga_tape_cut(tape, 0);
+    free(tape->chunk);
+    tape->chunk = NULL;
+    tape->chunk_capacity = 0;
+}
+
+uint64_t ga_tape_bytes(const struct ga_tape *tape)
+{
+    return (uint64_t)tape->chunks * GA_TAPE_CHUNK * tape->record_bytes;
+}
+
+static void drop_oldest(struct ga_tape *tape)
+{
+    free(tape->chunk[0]);
+    tape->chunks--;
+    memmove(tape->chunk, tape->chunk + 1, tape->chunks * sizeof *tape->chunk);
+    tape->count -= GA_TAPE_CHUNK;
+}
+
+static int add_chunk(struct ga_tape *tape)
+{
+    char *chunk = NULL;
+
+    while (tape->chunks > 1 &&
+           ga_tape_bytes(tape) + GA_TAPE_CHUNK * tape->record_bytes > tape->limit_bytes)
+        drop_oldest(tape);
+    if (ga_grow((void **)&tape->chunk, &tape->chunk_capacity, tape->chunks + 1,
+                sizeof *tape->chunk) < 0)
+        return ga_error_code();
+    chunk = malloc(GA_TAPE_CHUNK * tape->record_bytes);
+    if (!chunk)
+        return ga_fail(GA_ENOMEM, "no memory for the history");
+    tape->chunk[tape->chunks++] = chunk;
+    return GA_OK;
+}
+
+void *ga_tape_at(const struct ga_tape *tape, size_t position)
+{
+    return tape->chunk[position / GA_TAPE_CHUNK] + position % GA_TAPE_CHUNK * tape->record_bytes;
+}
+
+int ga_tape_append(struct ga_tape *tape, const void *record)
+{
+    if (tape->count == tape->chunks * GA_TAPE_CHUNK && add_chunk(tape) < 0)
+        return ga_error_code();
+    memcpy(ga_tape_at(tape, tape->count), record, tape->record_bytes);
+    tape->count++;
+    return GA_OK;
+}
+
+void ga_tape_cut(struct ga_tape *tape, size_t count)
+{
+    tape->count = count;
+    while (tape->chunks > (count + GA_TAPE_CHUNK - 1) / GA_TAPE_CHUNK)
+        free(tape->chunk[--tape->chunks]);
+}

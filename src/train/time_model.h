@@ -1,0 +1,32 @@
+/*
+ * The time model: how long an item takes and what communication costs, in integer nanoseconds.
+ *
+ * Item k on replica r: (base + per_example * n) * slow_r * jitter(seed, r, k), rounded to the
+ * nearest ns, at least 1. k counts started items, dropped ones too, so the same seed gives the same
+ * draws in every mode. All jitters but straggler(p,k) have mean 1; that one has mean 1 + (k-1)p.
+ */
+#ifndef GA_TRAIN_TIME_MODEL_H
+#define GA_TRAIN_TIME_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "settings/settings.h"
+
+/* The jitter factor of item `item` on `replica`. */
+double ga_time_jitter(const struct ga_settings *settings, uint32_t replica, uint64_t item);
+
+/* Capped at 2^62 ns. */
+int64_t ga_time_item(const struct ga_settings *settings, uint32_t replica, uint64_t item,
+                     size_t examples, double slow);
+
+/* Bytes of one gradient or weight message: 4 * (parameters + 1), in every numerics. */
+uint64_t ga_time_message_bytes(size_t parameters);
+
+/* Ring all-reduce over P: 2(P-1)*latency + 2(P-1)/P*bytes/bandwidth; 0 for P = 1. */
+int64_t ga_time_all_reduce(const struct ga_settings *settings, size_t replicas, size_t parameters);
+
+/* Adds without passing 2^62 ns. */
+int64_t ga_time_add(int64_t a, int64_t b);
+
+#endif

@@ -1,0 +1,95 @@
+/* Copies what a screen needs out of the run. */
+#include <math.h>
+#include <string.h>
+
+#include "train/engine_internal.h"
+
+/* Wall time over which the examples-per-second figure is taken. */
+#define RATE_NS INT64_C(250000000)
+
+static void measure_rate(struct ga_engine *engine, int64_t now)
+{
+    uint64_t examples = ga_run_counters(engine->run)->examples;
+
+    if (!atomic_load(&engine->moving) || now - engine->rate_ns < RATE_NS)
+        return;
+    if (examples >= engine->rate_examples)
+        ga_run_tell_rate(engine->run, (double)(examples - engine->rate_examples) * 1e9 /
+                                          (double)(now - engine->rate_ns));
+    engine->rate_ns = now;
+    engine->rate_examples = examples;
+}
+
+static void fill_replica(struct ga_run *run, size_t r, struct ga_view_replica *out)
+{
+    const struct ga_replica_value *v = ga_run_replica(run, r);
+
+    *out = (struct ga_view_replica){
+        .state = v->state,
+        .micro = v->micro,
+        .micros = v->micros,
+        .examples = v->examples,
+        .loss = v->loss,
+        .norm = v->norm,
+        .cosine = v->cosine,
+        .staleness = v->staleness,
+        .weight = ga_tally_weight_sum(&v->tally),
+        .idle = ga_run_metric(run, GA_METRIC_IDLE, (int32_t)r),
+    };
+}
+
+static uint64_t target_updates(const struct ga_engine *engine)
+{
+    enum ga_move_kind kind = engine->move.move.kind;
+
+    return kind == GA_MOVE_UPDATES || kind == GA_MOVE_GOTO ? engine->move.target : 0;
+}
+
+static void fill_run(struct ga_engine *engine, struct ga_view *view)
+{
+    struct ga_run *run = engine->run;
+    const struct ga_window_state *window = ga_run_window(run);
+    const struct ga_update_record *record = ga_run_last_record(run);
+
+    view->settings = *ga_run_settings(run);
+    view->pending = *ga_run_pending(run);
+    view->counters = *ga_run_counters(run);
+    view->phase = ga_run_phase(run);
+    view->now_ns = ga_run_now(run);
+    view->hash = ga_run_hash(run);
+    view->window_examples = window->examples;
+    if (record)
+        view->record = *record;
+    view->event = *ga_run_last_event(run);
+    view->examples_per_second = ga_run_metric(run, GA_METRIC_EXAMPLE_RATE, -1);
+    view->target_updates = view->running ? target_updates(engine) : 0;
+    view->replicas = ga_run_replicas(run);
+    view->window_left = window->examples;
+    for (size_t r = 0; r < view->replicas; r++) {
+        const struct ga_replica_value *v = ga_run_replica(run, r);
+
+        if (r < GA_VIEW_REPLICAS)
+            fill_replica(run, r, &view->replica[r]);
+        if (v->state == GA_REPLICA_BUSY || v->state == GA_REPLICA_DONE)
+            view->window_left -= v->done_examples;
+    }
+}
+
+void ga_engine_publish(struct ga_engine *engine)
+{
+    struct ga_view *view = &engine->views[ga_triple_back(&engine->triple)];
+    int64_t now = ga_now_ns();
+
+    memset(view, 0, sizeof *view);
+    view->open = engine->run != NULL;
+    view->running = atomic_load(&engine->moving);
+    view->settings = view->pending = engine->draft;
+    if (engine->run) {
+        measure_rate(engine, now);
+        fill_run(engine, view);
+    }
+    engine->published_ns = now;
+    ga_triple_publish(&engine->triple);
+    if (engine->bell)
+        ga_bell_ring(engine->bell);
+}

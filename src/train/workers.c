@@ -1,0 +1,152 @@
+#include "train/workers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+struct worker {
+    struct ga_workers *pool;
+    pthread_t thread;
+    int lane;
+};
+
+struct ga_workers {
+    pthread_mutex_t lock;
+    pthread_cond_t work;     /* the queue is not empty, or closing */
+    pthread_cond_t finished; /* a task became done */
+    struct ga_task *first, *last;
+    bool closing;
+    int threads; /* started */
+    struct worker *worker;
+};
+
+/* With the lock held. */
+static struct ga_task *take(struct ga_workers *pool)
+{
+    struct ga_task *task = pool->first;
+
+    if (task) {
+        pool->first = task->next;
+        if (!pool->first)
+            pool->last = NULL;
+    }
+    return task;
+}
+
+/* Called and returns with the lock held. */
+static void execute(struct ga_workers *pool, struct ga_task *task, int lane)
+{
+    pthread_mutex_unlock(&pool->lock);
+    task->work(task, lane);
+    pthread_mutex_lock(&pool->lock);
+    atomic_store_explicit(&task->done, true, memory_order_release);
+    pthread_cond_broadcast(&pool->finished);
+}
+
+static void *worker_main(void *arg)
+{
+    struct worker *self = arg;
+    struct ga_workers *pool = self->pool;
+
+    ga_float_environment_reset();
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->closing) {
+        struct ga_task *task = take(pool);
+
+        if (task)
+            execute(pool, task, self->lane);
+        else
+            pthread_cond_wait(&pool->work, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static int start_threads(struct ga_workers *pool, int threads)
+{
+    for (; pool->threads < threads; pool->threads++) {
+        struct worker *worker = &pool->worker[pool->threads];
+        int failed = 0;
+
+        worker->pool = pool;
+        worker->lane = pool->threads + 1;
+        failed = pthread_create(&worker->thread, NULL, worker_main, worker);
+        if (failed)
+            return ga_fail_errno(GA_ENOMEM, failed, "cannot start worker thread %d", worker->lane);
+    }
+    return GA_OK;
+}
+
+int ga_workers_open(struct ga_workers **out, int threads)
+{
+    struct ga_workers *pool = ga_alloc(1, sizeof *pool);
+
+    *out = NULL;
+    if (!pool)
+        return ga_error_code();
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->finished, NULL);
+    pool->worker = ga_alloc(threads > 0 ? (size_t)threads : 1, sizeof *pool->worker);
+    if (!pool->worker || start_threads(pool, threads) < 0) {
+        ga_workers_close(pool);
+        return ga_error_code();
+    }
+    *out = pool;
+    return GA_OK;
+}
+
+void ga_workers_close(struct ga_workers *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->closing = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->threads; i++)
+        pthread_join(pool->worker[i].thread, NULL);
+    pthread_cond_destroy(&pool->finished);
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->worker);
+    free(pool);
+}
+
+int ga_workers_lanes(const struct ga_workers *pool)
+{
+    return pool->threads + 1;
+}
+
+void ga_workers_submit(struct ga_workers *pool, struct ga_task *task)
+{
+    atomic_store_explicit(&task->done, false, memory_order_relaxed);
+    task->next = NULL;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->last)
+        pool->last->next = task;
+    else
+        pool->first = task;
+    pool->last = task;
+    pthread_cond_signal(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void ga_workers_wait(struct ga_workers *pool, struct ga_task *task)
+{
+    if (atomic_load_explicit(&task->done, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    while (!atomic_load_explicit(&task->done, memory_order_relaxed)) {
+        struct ga_task *other = take(pool);
+
+        if (other)
+            execute(pool, other, 0);
+        else
+            pthread_cond_wait(&pool->finished, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}

@@ -1,0 +1,603 @@
+/* CSV files: every form that is read, the values that come out, and every refusal. */
+#include "support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "dataset/opened.h"
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+    (void)state;
+    folder = ga_test_folder();
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    ga_test_folder_remove(folder);
+    return 0;
+}
+
+/* Writes t.csv and opens it. */
+static int open_bytes(struct ga_dataset **out, const void *bytes, size_t length,
+                      const char *options)
+{
+    char *path = ga_test_path(folder, "t.csv");
+    ga_test_write_file(path, bytes, length);
+    int code = ga_test_data(out, "t.csv", options, folder);
+    free(path);
+    return code;
+}
+
+static struct ga_dataset *must_open(const char *text, const char *options)
+{
+    struct ga_dataset *dataset = NULL;
+    if (open_bytes(&dataset, text, strlen(text), options) != 0) {
+        fail_msg("%s | %s: %s", text, options, ga_error_text());
+    }
+    return dataset;
+}
+
+static void assert_floats(const float *got, const char *want)
+{
+    size_t i = 0;
+    for (char *end; *want; want = *end ? end + 1 : end, i++) {
+        const double value = strtod(want, &end);
+        assert_true(end > want);
+        if (!got || got[i] != (float)value) {
+            fail_msg("element %zu is %.9g, expected %.9g", i, got ? (double)got[i] : 0.0, value);
+        }
+    }
+}
+
+/* Each reads as the same two rows: 1 2 -> 3, 4 5 -> 6. */
+static void test_forms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *options;
+    } cases[] = {
+        {"1,2,3\n4,5,6\n", ""},
+        {"1,2,3\n4,5,6", ""},
+        {"1,2,3\r\n4,5,6\r\n", ""},
+        {"1,2,3\r\n4,5,6", ""},
+        {"1,2,3\r4,5,6\r", ""},
+        {"a,b,c\n1,2,3\n4,5,6\n", ""},
+        {"a,b,c\n1,2,3\n4,5,6\n", "header=yes"},
+        {"7,8,9\n1,2,3\n4,5,6\n", "header=yes"},
+        {"1,2,3\n4,5,6\n", "header=no"},
+        {"\xef\xbb\xbf"
+         "1,2,3\n4,5,6\n",
+         ""},
+        {"\xef\xbb\xbf"
+         "a,b,c\n1,2,3\n4,5,6\n",
+         "target=c"},
+        {"\"1\",\"2\",\"3\"\n\"4\",\"5\",\"6\"\n", ""},
+        {"\"a,\n\"\"x\"\"\",b,\"\"\n1,2,3\n4,5,6", ""},
+        {" 1 ,\t2, 3 \n 4,5 , 6\n", ""},
+        {"\n\n1,2,3\n\n \n4,5,6\n\n\n", ""},
+        {"1e0,+2,.3e1\n4.,0.5E1,600e-2\n", ""},
+        {"3,1,2\n6,4,5\n", "target=1"},
+        {"3,1,2\n6,4,5\n", "target=-3"},
+        {"x,y,t\n1,2,3\n4,5,6\n", "target=t"},
+        {"t,x,y\n3,1,2\n6,4,5\n", "target=t"},
+        {"0.5,1,3\n2,2.5,6\n", "scale=2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ga_dataset *dataset = must_open(cases[i].text, cases[i].options);
+        const struct ga_table *table = ga_dataset_table(dataset);
+        assert_int_equal(table->kind, GA_TARGET_VALUE);
+        assert_int_equal(table->train, 2);
+        assert_int_equal(table->test, 0);
+        assert_int_equal(table->input_width, 2);
+        assert_int_equal(table->target_width, 1);
+        assert_null(table->weights);
+        assert_floats(table->inputs, "1 2 4 5");
+        assert_floats(table->targets, "3 6");
+        ga_dataset_close(dataset);
+    }
+}
+
+/* What the columns become. */
+static void test_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *options, *inputs, *targets, *weights;
+        size_t target_width;
+    } cases[] = {
+        {"1,2,3,4\n5,6,7,8\n", "target=4,1", "2 3 6 7", "4 1 8 5", NULL, 2},
+        {"a,b,c,d\n1,2,3,4\n", "target=d,-3", "1 3", "4 2", NULL, 2},
+        {"1,2,0.5\n3,4,0\n", "weight=3", "1 3", "2 4", "0.5 0", 1},
+        {"1,2,0.5\n3,4,0\n", "weight=-1 target=1", "2 4", "1 3", "0.5 0", 1},
+        {"w,x,y\n9.5367431640625e-07,2,3\n1048576,5,6\n", "weight=w", "2 5", "3 6",
+         "9.5367431640625e-07 1048576", 1},
+        {"w,x,y\n-0,2,3\n1,5,6\n", "weight=w", "2 5", "3 6", "0 1", 1},
+        {"8,3\n16,4\n", "scale=0.0625", "0.5 1", "3 4", NULL, 1},
+        {"8,3\n16,4\n", "scale=-1", "-8 -16", "3 4", NULL, 1},
+        {"1e-60,1\n", "", "0", "1", NULL, 1},
+        {"3.4028234e38,-3.4028234e38\n", "", "3.4028234e38", "-3.4028234e38", NULL, 1},
+        {"2,1,0\n5,6,7\n", "header=yes target=1", "5 7", "6", NULL, 1}, /* the name wins */
+        {"1,2,10,20\n", "kind=quadratic", "1 2", "10 20", NULL, 2},
+        {"1,2,7,10,20\n", "kind=quadratic weight=3", "1 2", "10 20", "7", 2},
+        {"c_2,lambda_1,c_1,lambda_2\n1,2,3,4\n", "kind=quadratic", "2 4", "3 1", NULL, 2},
+        {"c_1,w,lambda_1\n1,2,3\n", "kind=quadratic weight=w", "3", "1", "2", 1},
+        {"a,b\n1,2\n", "kind=quadratic", "1", "2", NULL, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ga_dataset *dataset = must_open(cases[i].text, cases[i].options);
+        const struct ga_table *table = ga_dataset_table(dataset);
+        assert_int_equal(table->target_width, cases[i].target_width);
+        assert_int_equal(table->has_start, table->kind == GA_TARGET_QUADRATIC);
+        assert_floats(table->inputs, cases[i].inputs);
+        assert_floats(table->targets, cases[i].targets);
+        assert_int_equal(table->weights != NULL, cases[i].weights != NULL);
+        assert_floats(table->weights, cases[i].weights ? cases[i].weights : "");
+        ga_dataset_close(dataset);
+    }
+}
+
+static void test_classes(void **state)
+{
+    (void)state;
+    const int32_t want[] = {0, 3, 1};
+    static const struct {
+        const char *text, *options;
+        size_t classes;
+    } cases[] = {
+        {"9,0\n8,3\n7,1\n", "kind=class", 4},
+        {"9,0\n8,3.0\n7,1e0\n", "kind=class classes=10", 10},
+        {"k,x\n0,9\n3,8\n1,7\n", "kind=class target=k classes=4", 4},
+        {"k,w,x\n0,1,9\n3,1,8\n1,1,7\n", "kind=class target=k weight=w", 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ga_dataset *dataset = must_open(cases[i].text, cases[i].options);
+        const struct ga_table *table = ga_dataset_table(dataset);
+        assert_int_equal(table->kind, GA_TARGET_CLASS);
+        assert_int_equal(table->target_width, cases[i].classes);
+        assert_null(table->targets);
+        assert_memory_equal(table->labels, want, sizeof want);
+        assert_floats(table->inputs, "9 8 7");
+        ga_dataset_close(dataset);
+    }
+}
+
+static void test_digits(void **state)
+{
+    (void)state;
+    struct ga_dataset *dataset = NULL;
+    assert_int_equal(ga_test_data(&dataset, "digits.csv", "kind=class scale=0.0625 train=1500",
+                                  GA_TOP_DIR "/data"),
+                     0);
+    const struct ga_table *table = ga_dataset_table(dataset);
+    size_t count[10] = {0};
+    assert_int_equal(table->train, 1500);
+    assert_int_equal(table->test, 297);
+    assert_int_equal(table->input_width, 64);
+    assert_int_equal(table->target_width, 10);
+    for (size_t i = 0; i < 1797; i++) {
+        count[table->labels[i]]++;
+        for (size_t j = 0; j < 64; j++) {
+            const float sixteenths = table->inputs[i * 64 + j] * 16;
+            assert_true(sixteenths >= 0 && sixteenths <= 16 &&
+                        sixteenths == (float)(int)sixteenths);
+        }
+    }
+    for (size_t k = 0; k < 10; k++) {
+        assert_in_range(count[k], 174, 183);
+    }
+    assert_floats(table->inputs, "0 0 0.3125 0.8125 0.5625 0.0625");
+    assert_string_equal(ga_dataset_name(dataset), "digits.csv");
+    ga_dataset_close(dataset);
+}
+
+/* 10 rows; input = row number. */
+static const char ten[] = "0,0\n1,0\n2,0\n3,0\n4,0\n5,0\n6,0\n7,0\n8,0\n9,0\n";
+
+static void test_held_out_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options;
+        size_t train, test;
+        const char *inputs;
+    } cases[] = {
+        {"", 10, 0, "0 1 2 3 4 5 6 7 8 9"},
+        {"train=7", 7, 3, "0 1 2 3 4 5 6 7 8 9"},
+        {"train=10", 10, 0, "0 1 2 3 4 5 6 7 8 9"},
+        {"test=4", 6, 4, "0 1 2 3 4 5 6 7 8 9"},
+        {"test=0", 10, 0, "0 1 2 3 4 5 6 7 8 9"},
+        {"test=0.25", 7, 3, "0 1 2 3 4 5 6 7 8 9"},
+        {"train=3 test=2", 3, 2, "0 1 2 3 4"},
+        {"train=3 test=0", 3, 0, "0 1 2"},
+        {"train=9 test=.1", 9, 1, "0 1 2 3 4 5 6 7 8 9"},
+        {"test=9", 1, 9, "0 1 2 3 4 5 6 7 8 9"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ga_dataset *dataset = must_open(ten, cases[i].options);
+        const struct ga_table *table = ga_dataset_table(dataset);
+        assert_int_equal(table->train, cases[i].train);
+        assert_int_equal(table->test, cases[i].test);
+        assert_floats(table->inputs, cases[i].inputs);
+        assert_int_equal(ga_dataset_bytes(dataset), 8 * (table->train + table->test));
+        ga_dataset_close(dataset);
+    }
+}
+
+/* Rows are in one part only, both parts stay in file order, and the seed decides. */
+static void test_shuffled_split(void **state)
+{
+    (void)state;
+    size_t moved = 0;
+    uint64_t fingerprint = 0;
+    for (size_t seed = 0; seed < 40; seed++) {
+        char options[64];
+        unsigned seen[10] = {0};
+        snprintf(options, sizeof options, "train=5 test=3 shuffle=%zu", seed);
+        struct ga_dataset *dataset = must_open(ten, options);
+        struct ga_dataset *again = must_open(ten, options);
+        const struct ga_table *table = ga_dataset_table(dataset);
+        assert_int_equal(ga_dataset_fingerprint(dataset), ga_dataset_fingerprint(again));
+        for (size_t i = 0; i < 8; i++) {
+            assert_int_equal(seen[(size_t)table->inputs[i]]++, 0);
+            assert_true(i == 0 || i == 5 || table->inputs[i] > table->inputs[i - 1]);
+        }
+        moved += ga_dataset_fingerprint(dataset) != fingerprint ? 1 : 0;
+        fingerprint = ga_dataset_fingerprint(dataset);
+        ga_dataset_close(again);
+        ga_dataset_close(dataset);
+    }
+    assert_true(moved > 30);
+}
+
+static void test_shuffle_keeps_rows_together(void **state)
+{
+    (void)state;
+    const char *text = "w,x,k\n1,10,0\n2,20,1\n3,30,2\n4,40,3\n5,50,4\n";
+    struct ga_dataset *dataset = must_open(text, "kind=class weight=w test=2 shuffle=5");
+    const struct ga_table *table = ga_dataset_table(dataset);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(table->inputs[i] == 10 * table->weights[i]);
+        assert_true((float)table->labels[i] == table->weights[i] - 1);
+    }
+    ga_dataset_close(dataset);
+}
+
+struct refusal {
+    const char *text, *options;
+    int code;
+    const char *message;
+};
+
+static const struct refusal refusals[] = {
+    {"", "", GA_EINPUT, "t.csv:1: the file is empty, expected at least one row of numbers"},
+    {"\n\r\n \n", "", GA_EINPUT, "the file is empty"},
+    {"\xef\xbb\xbf", "", GA_EINPUT, "the file is empty"},
+    {"x,y\n", "", GA_EINPUT, "t.csv:1: only a header, expected at least one row"},
+    {"1,2\n", "header=yes", GA_EINPUT, "only a header"},
+    {"1,2\n3\n", "", GA_EINPUT, "t.csv:2: 1 column, expected 2 as in line 1"},
+    {"x,y\n1,2\n3,4,5\n", "", GA_EINPUT, "t.csv:3: 3 columns, expected 2 as in line 1"},
+    {"1,2\n3,4,\n", "", GA_EINPUT, "t.csv:2: 3 columns, expected 2"},
+    {"\n1,2\r\n\r\n3\r\n", "", GA_EINPUT, "t.csv:4: 1 column, expected 2 as in line 2"},
+    {"1,2\r3\r", "", GA_EINPUT, "t.csv:2: 1 column"},
+    {"1,2\n3,x\n", "", GA_EINPUT,
+     "t.csv:2: column 2: \"x\" is not a number, expected a finite number"},
+    {"a,b\n3,x\n", "", GA_EINPUT, "t.csv:2: column 2 (\"b\"): \"x\" is not a number"},
+    {"a,b\n3,4\n\"5\n6\",7\n", "", GA_EINPUT, "t.csv:3: column 1 (\"a\"): \"5?6\" is not"},
+    {"1,2\n3,4x\n", "", GA_EINPUT, "\"4x\" is not a number"},
+    {"1,2\n3,4 5\n", "", GA_EINPUT, "\"4 5\" is not a number"},
+    {"1,2\n3,0x10\n", "", GA_EINPUT, "\"0x10\" is not a number"},
+    {"1;2\n3;4\n", "", GA_EINPUT, "t.csv:1: 1 column, expected at least one input"},
+    {"1,2\n3,\n", "", GA_EINPUT, "t.csv:2: column 2: \"\" is not a number"},
+    {"1,\n3,4\n", "", GA_EINPUT, "t.csv:1: column 2: \"\" is not a number"},
+    {"nan,2\n3,4\n", "", GA_EINPUT, "t.csv:1: column 1: \"nan\" is not a number"},
+    {"1,-Inf\n3,4\n", "", GA_EINPUT, "t.csv:1: column 2: \"-Inf\" is not a number"},
+    {"1,2\n3,NaN\n", "", GA_EINPUT, "t.csv:2: column 2: \"NaN\" is not a number"},
+    {"1,2\n3,infinity\n", "", GA_EINPUT, "\"infinity\" is not a number"},
+    {"1,2\n1e400,4\n", "", GA_ERANGE, "t.csv:2: column 1: \"1e400\" is out of range"},
+    {"1,2\n1e39,4\n", "", GA_ERANGE, "t.csv:2: column 1: 1e+39, expected at most 3.4028"},
+    {"1,2\n3,-1e39\n", "", GA_ERANGE, "t.csv:2: column 2: -1e+39, expected at most"},
+    {"1,2\n1e38,4\n", "scale=1e2", GA_ERANGE, "t.csv:2: column 1: 1e+40, expected at most"},
+    {"1,2\n\"3,4\n", "", GA_EINPUT, "t.csv:2: the file ends inside a quoted field"},
+    {"1,2\n3,4\"5\"\n", "", GA_EINPUT, "t.csv:2: a quote in the middle of a field"},
+    {"1,2\n\"3\"4,5\n", "", GA_EINPUT, "t.csv:2: a quote in the middle of a field"},
+    {"1\n2\n", "", GA_EINPUT, "t.csv:1: 1 column, expected at least one input beside target"},
+    {"1,2\n", "weight=1", GA_EINPUT, "t.csv:1: 2 columns, expected at least one input"},
+    {"1,2\n", "target=1,2", GA_EINPUT, "expected at least one input"},
+    {"1,2\n", "target=3", GA_EINPUT, "t.csv:1: target=\"3\" is no column, expected 1..2 or -2..-1"},
+    {"1,2\n", "target=0", GA_EINPUT, "target=\"0\" is no column"},
+    {"1,2\n", "target=", GA_EINPUT, "target=\"\" is no column"},
+    {"1,2\n", "target=2,", GA_EINPUT, "target=\"\" is no column"},
+    {"1,2\n", "target=y", GA_EINPUT, "target=\"y\" is no column, expected 1..2 or -2..-1"},
+    {"x,y\n1,2\n", "target=z", GA_EINPUT, "expected 1..2 or -2..-1, \"x\", \"y\""},
+    {"x,y\n1,2\n", "weight=z", GA_EINPUT, "weight=\"z\" is no column"},
+    {"x,x,y\n1,2,3\n", "target=x", GA_EINPUT, "target=x names 2 columns, expected the column's"},
+    {"1,2,3\n", "target=2,2", GA_EINPUT, "t.csv:1: column 2 is chosen twice"},
+    {"1,2,3\n", "target=2 weight=-2", GA_EINPUT, "column 2 is chosen twice"},
+    {"1,2,0\n1,2,-1\n", "weight=3", GA_ERANGE, "t.csv:2: column 3: -1, expected a weight of 0 or"},
+    {"1,2,1e-7\n", "weight=3", GA_ERANGE, "t.csv:1: column 3: 1e-07, expected a weight"},
+    {"1,2,1048577\n", "weight=3", GA_ERANGE, "t.csv:1: column 3: 1048577, expected a weight"},
+    {"1,2\n1,1.5\n", "kind=class", GA_ERANGE,
+     "t.csv:2: column 2: 1.5, expected a class, a whole number 0..65535"},
+    {"1,2\n1,-1\n", "kind=class", GA_ERANGE, "t.csv:2: column 2: -1, expected a class"},
+    {"1,2\n1,3\n", "kind=class classes=3", GA_ERANGE,
+     "t.csv:2: column 2: 3, expected a class, a "
+     "whole number 0..2"},
+    {"1,65536\n", "kind=class", GA_ERANGE, "expected a class, a whole number 0..65535"},
+    {"1,1e300\n", "kind=class", GA_ERANGE, "expected a class"},
+    {"1,cat\n2,dog\n", "kind=class header=no", GA_EINPUT, "t.csv:1: column 2: \"cat\" is not a"},
+    {"1,2,3\n", "kind=class target=1,2", GA_EINPUT,
+     "2 target columns, expected one for kind=class"},
+    {"1,2\n", "kind=klass", GA_EINPUT, "kind=\"klass\": expected one of value, class, quadratic"},
+    {"1,2\n", "classes=3", GA_EINPUT, "classes= does not go with kind=value"},
+    {"1,2\n", "kind=class classes=0", GA_ERANGE, "expected 1 to 65536"},
+    {"1,2\n", "kind=class classes=65537", GA_ERANGE, "expected 1 to 65536"},
+    {"1,2\n", "header=maybe", GA_EINPUT, "expected one of auto, yes, no"},
+    {"1,2\n", "scale=0", GA_ERANGE, "scale=0 makes all inputs 0"},
+    {"1,2\n", "scale=x", GA_EINPUT, "\"x\" is not a number"},
+    {"1,2\n", "sale=2", GA_EINPUT, "\"sale=2\" is not understood, expected FILE [kind="},
+    {"1,2\n", "scale=2 scale=2", GA_EINPUT, "scale is given twice"},
+    {"1,2\n", "shuffle=1", GA_EINPUT, "expected train= or test= with it"},
+    {"1,2\n", "test=1", GA_ERANGE, "test=1 of 1 rows, expected at least 1 row to train"},
+    {"1,2\n1,2\n", "test=3", GA_ERANGE, "test=3 of 2 rows"},
+    {"1,2\n1,2\n", "train=3", GA_ERANGE, "train=3 of 2 rows"},
+    {"1,2\n1,2\n", "train=2 test=1", GA_ERANGE, "test=1 of 2 rows"},
+    {"1,2\n1,2\n", "train=0", GA_ERANGE, "train=\"0\""},
+    {"1,2\n1,2\n", "train=0.5", GA_EINPUT, "\"0.5\" is not a whole number"},
+    {"1,2\n1,2\n", "test=1.0", GA_ERANGE, "a fraction between 0 and 1"},
+    {"1,2\n1,2\n", "test=0.0", GA_ERANGE, "a fraction between 0 and 1"},
+    {"1,2\n1,2\n", "test=0.1", GA_ERANGE, "makes at least one row"},
+    {"1,2\n1,2\n", "test=0.9", GA_ERANGE, "at least 1 row to train"},
+    {"1,2\n1,2\n", "test=-1", GA_ERANGE, "expected 0 to 4294967295"},
+    {"1,2\n1,2\n", "test=1 shuffle=-1", GA_EINPUT, "shuffle=\"-1\""},
+    {"1,2,3\n", "kind=quadratic", GA_EINPUT, "3 columns beside the weight, expected pairs"},
+    {"1\n", "kind=quadratic weight=1", GA_EINPUT, "0 columns beside the weight"},
+    {"lambda_1,c_2\n1,2\n", "kind=quadratic", GA_EINPUT,
+     "column 2 (\"c_2\"), expected lambda_1..lambda_1 and c_1..c_1, each once"},
+    {"lambda_1,lambda_1,c_1,c_2\n1,2,3,4\n", "kind=quadratic", GA_EINPUT,
+     "column 2 (\"lambda_1\")"},
+    {"lambda_1,lambda_01,c_1,c_2\n1,2,3,4\n", "kind=quadratic", GA_EINPUT, "(\"lambda_01\")"},
+    {"lambda_1,x\n1,2\n", "kind=quadratic", GA_EINPUT, "column 2 (\"x\"), expected lambda_1.."},
+    {"1,2\n", "kind=quadratic target=1", GA_EINPUT, "target= does not go with kind=quadratic"},
+    {"1,2\n", "kind=quadratic scale=2", GA_EINPUT, "scale= does not go with kind=quadratic"},
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        const struct refusal *refusal = &refusals[i];
+        struct ga_dataset *dataset = (struct ga_dataset *)&dataset;
+        const int code =
+            open_bytes(&dataset, refusal->text, strlen(refusal->text), refusal->options);
+        assert_null(dataset);
+        if (code != refusal->code || !strstr(ga_error_text(), refusal->message)) {
+            fail_msg("%s | %s: %d %s, expected %d %s", refusal->text, refusal->options, code,
+                     ga_error_text(), refusal->code, refusal->message);
+        }
+    }
+}
+
+/* UTF-16 and other binary content: refused, with the bytes kept out of the message. */
+static void test_binary_content(void **state)
+{
+    (void)state;
+    static const char utf16[] = {'\xff', '\xfe', '1', 0, ',', 0, '2', 0,
+                                 '\n',   0,      '3', 0, ',', 0, '4', 0};
+    static const char zeros[300] = {0};
+    struct ga_dataset *dataset = NULL;
+    assert_int_equal(open_bytes(&dataset, utf16, sizeof utf16, ""), GA_EINPUT);
+    for (const char *at = ga_error_text(); *at; at++) {
+        assert_true(*at >= ' ' && *at < 127);
+    }
+    assert_int_equal(open_bytes(&dataset, zeros, sizeof zeros, ""), GA_EINPUT);
+    assert_int_equal(open_bytes(&dataset, "1,2\n3,4\0\n", 10, ""), GA_EINPUT);
+    assert_non_null(strstr(ga_error_text(), ":2: column 2"));
+}
+
+static void test_no_such_file(void **state)
+{
+    (void)state;
+    struct ga_dataset *dataset = NULL;
+    assert_int_equal(ga_test_data(&dataset, "missing.csv", "", folder), GA_EIO);
+    assert_non_null(strstr(ga_error_text(), "cannot open missing.csv"));
+    assert_int_equal(ga_test_data(&dataset, folder, "", ""), GA_EINPUT);
+    assert_non_null(strstr(ga_error_text(), "is a directory, expected a CSV file"));
+    assert_int_equal(ga_test_data(&dataset, "/dev/zero", "", ""), GA_EINPUT);
+    assert_non_null(strstr(ga_error_text(), "is not a regular file"));
+    char *pipe = ga_test_path(folder, "pipe.csv");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_int_equal(ga_test_data(&dataset, pipe, "", ""), GA_EINPUT); /* and does not wait */
+    free(pipe);
+    char *hidden = ga_test_path(folder, "hidden.csv");
+    ga_test_write_file(hidden, "1,2\n", 4);
+    assert_int_equal(chmod(hidden, 0), 0);
+    if (geteuid() != 0) {
+        assert_int_equal(ga_test_data(&dataset, hidden, "", ""), GA_EIO);
+    }
+    free(hidden);
+    assert_null(dataset);
+}
+
+/* The spec opens the same data again, from any folder, whatever is in the file's name. */
+static void test_spec_opens_again(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"plain.csv", "a b.csv", "it's \"x\\y\" #1.csv"};
+    for (size_t i = 0; i < 3; i++) {
+        char want[512];
+        struct ga_dataset *dataset = NULL;
+        char *path = ga_test_path(folder, names[i]);
+        ga_test_write_file(path, "1,2,3\n4,5,6\n", 12);
+        assert_int_equal(ga_test_data(&dataset, names[i], "target=1 train=1", folder), 0);
+        assert_string_equal(ga_dataset_name(dataset), names[i]);
+        snprintf(want, sizeof want, i == 0 ? "%s target=1 train=1" : "\"%s\" target=1 train=1",
+                 path);
+        if (i < 2) {
+            assert_string_equal(ga_dataset_spec(dataset), want);
+        } else {
+            assert_non_null(
+                strstr(ga_dataset_spec(dataset), "/it's \\\"x\\\\y\\\" #1.csv\" target=1 train=1"));
+        }
+        ga_dataset_close(dataset);
+        free(path);
+    }
+}
+
+static void test_relative_names(void **state)
+{
+    (void)state;
+    struct ga_dataset *dataset = NULL;
+    char *with_slash = ga_test_path(folder, "");
+    char *path = ga_test_path(folder, "here.csv");
+    ga_test_write_file(path, "1,2\n", 4);
+    assert_int_equal(ga_test_data(&dataset, "here.csv", "", with_slash), 0);
+    assert_string_equal(ga_dataset_spec(dataset), path);
+    ga_dataset_close(dataset);
+    assert_int_equal(ga_test_data(&dataset, path, "", "/nowhere"), 0);
+    ga_dataset_close(dataset);
+    free(path);
+    free(with_slash);
+}
+
+/* gzip by its first bytes, whatever the name; two members behind each other are one file. */
+static void test_gzip(void **state)
+{
+    (void)state;
+    char *path = ga_test_path(folder, "g.csv");
+    for (int member = 0; member < 2; member++) {
+        gzFile file = gzopen(path, member == 0 ? "wb" : "ab");
+        assert_non_null(file);
+        for (int i = 0; i < 3000; i++) {
+            gzprintf(file, "%d,%d\n", i + 3000 * member, i * 7 % 13);
+        }
+        assert_int_equal(gzclose(file), Z_OK);
+    }
+    struct ga_dataset *dataset = NULL;
+    assert_int_equal(ga_test_data(&dataset, path, "", ""), 0);
+    const struct ga_table *table = ga_dataset_table(dataset);
+    assert_int_equal(table->train, 6000);
+    assert_true(table->inputs[5999] == 5999.0f);
+    ga_dataset_close(dataset);
+
+    size_t length;
+    char *bytes = ga_test_read_file(path, &length);
+    free(path);
+    for (size_t cut = 2; cut < length; cut += cut < 40 || cut > length - 40 ? 1 : 97) {
+        const int code = open_bytes(&dataset, bytes, cut, "");
+        if (code == 0) { /* the cut is between the members */
+            assert_int_equal(ga_dataset_table(dataset)->train, 3000);
+            ga_dataset_close(dataset);
+        } else {
+            assert_int_equal(code, GA_EINPUT);
+            assert_non_null(strstr(ga_error_text(), "truncated or damaged gzip data"));
+        }
+    }
+    bytes[length / 4] = (char)(bytes[length / 4] ^ 0x55);
+    assert_int_equal(open_bytes(&dataset, bytes, length, ""), GA_EINPUT);
+    free(bytes);
+}
+
+/* `count` times `item`, then `last`. */
+static char *repeated(const char *first, const char *item, size_t count, const char *last)
+{
+    const size_t width = strlen(item);
+    char *text = malloc(strlen(first) + count * width + strlen(last) + 1);
+    assert_non_null(text);
+    char *at = stpcpy(text, first);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(at, item, width);
+        at += width;
+    }
+    strcpy(at, last);
+    return text;
+}
+
+static void assert_refused(char *text, int code, const char *message)
+{
+    struct ga_dataset *dataset = NULL;
+    assert_int_equal(open_bytes(&dataset, text, strlen(text), ""), code);
+    if (!strstr(ga_error_text(), message)) {
+        fail_msg("%s, expected %s", ga_error_text(), message);
+    }
+    free(text);
+}
+
+static void test_absurd_sizes(void **state)
+{
+    (void)state;
+    struct ga_dataset *dataset = NULL;
+    assert_refused(repeated("", "1,", 65536, "1\n"), GA_ERANGE,
+                   ":1: too many columns, expected at "
+                   "most 65536");
+    assert_refused(repeated("1,2\n\"", "3\n", 70000, ""), GA_EINPUT,
+                   ":2: a field of more than 65536 bytes, expected a number and a closing quote");
+    assert_refused(repeated("1,2\n", "3", 140000, "\n"), GA_EINPUT,
+                   ":2: a field of more than 65536 bytes, expected a number");
+    char *wide = repeated("", "1,", 65535, "1\n");
+    assert_int_equal(open_bytes(&dataset, wide, strlen(wide), ""), 0);
+    assert_int_equal(ga_dataset_table(dataset)->input_width, 65535);
+    ga_dataset_close(dataset);
+    free(wide);
+    char *digits = repeated("0.", "1", 60000, ",2\n");
+    assert_int_equal(open_bytes(&dataset, digits, strlen(digits), ""), 0);
+    assert_close((double)ga_dataset_table(dataset)->inputs[0], 1.0 / 9.0, 1e-7);
+    ga_dataset_close(dataset);
+    free(digits);
+}
+
+/* Rows that straddle every block boundary, and a table in proportion to its rows. */
+static void test_many_rows(void **state)
+{
+    (void)state;
+    const size_t rows = ga_test_count(200000);
+    char *path = ga_test_path(folder, "many.csv");
+    FILE *file = fopen(path, "w");
+    struct ga_dataset *dataset = NULL;
+    assert_non_null(file);
+    for (size_t i = 0; i < rows; i++) {
+        fprintf(file, "%zu,\"%zu\"%s", i, i % 1000, i % 3 ? "\n" : "\r\n");
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(ga_test_data(&dataset, path, "", ""), 0);
+    const struct ga_table *table = ga_dataset_table(dataset);
+    assert_int_equal(table->train, rows);
+    for (size_t i = 0; i < rows; i++) {
+        assert_true(table->inputs[i] == (float)i && table->targets[i] == (float)(i % 1000));
+    }
+    assert_int_equal(ga_dataset_bytes(dataset), 8 * rows);
+    ga_dataset_close(dataset);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_forms, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_columns, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_classes, make_folder, remove_folder),
+        cmocka_unit_test(test_digits),
+        cmocka_unit_test_setup_teardown(test_held_out_rows, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_shuffled_split, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_shuffle_keeps_rows_together, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(test_refusals, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_binary_content, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_no_such_file, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_spec_opens_again, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_relative_names, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_gzip, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_absurd_sizes, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_many_rows, make_folder, remove_folder),
+    };
+    return ga_test_main(tests);
+}

@@ -265,6 +265,11 @@ static void test_shuffle_keeps_rows_together(void **state)
     const char *text = "w,x,k\n1,10,0\n2,20,1\n3,30,2\n4,40,3\n5,50,4\n";
     struct ga_dataset *dataset = must_open(text, "kind=class weight=w test=2 shuffle=5");
     const struct ga_table *table = ga_dataset_table(dataset);
+    struct ga_text words = GA_TEXT_INIT;
+    ga_dataset_describe(dataset, &words);
+    assert_string_equal(ga_text_get(&words),
+                        "3 examples, 1 input, 5 classes, weighted, 2 held out");
+    ga_text_free(&words);
     for (size_t i = 0; i < 5; i++) {
         assert_true(table->inputs[i] == 10 * table->weights[i]);
         assert_true((float)table->labels[i] == table->weights[i] - 1);
@@ -357,6 +362,7 @@ static const struct refusal refusals[] = {
     {"1,2\n1,2\n", "test=0.0", GA_ERANGE, "a fraction between 0 and 1"},
     {"1,2\n1,2\n", "test=0.1", GA_ERANGE, "makes at least one row"},
     {"1,2\n1,2\n", "test=0.9", GA_ERANGE, "at least 1 row to train"},
+    {"1,2\n1,2\n", "test=1.x", GA_EINPUT, "\"1.x\" is not a number"},
     {"1,2\n1,2\n", "test=-1", GA_ERANGE, "expected 0 to 4294967295"},
     {"1,2\n1,2\n", "test=1 shuffle=-1", GA_EINPUT, "shuffle=\"-1\""},
     {"1,2,3\n", "kind=quadratic", GA_EINPUT, "3 columns beside the weight, expected pairs"},

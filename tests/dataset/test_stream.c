@@ -245,6 +245,7 @@ static void test_short_takes_every_row_once(void **state)
                 }
                 left -= window.examples;
                 assert_int_equal(ga_stream_left(stream), left);
+                assert_int_equal(ga_stream_epoch(stream), epoch);
             }
         }
         ga_stream_close(stream);

@@ -97,6 +97,7 @@ static const struct ga_field window_fields[] = {
     REAL(struct ga_window_state, norm),
     REAL(struct ga_window_state, clip_scale),
     REAL(struct ga_window_state, lr),
+    REAL(struct ga_window_state, update_norm),
 };
 static const struct ga_fields window = GA_FIELDS(window_fields);
 

@@ -86,6 +86,8 @@ int ga_run_discard(struct ga_run *run)
     run->counters.events++;
     if (run->phase == GA_PHASE_MICRO)
         cut_window(run);
+    if (run->phase <= GA_PHASE_REDUCE) /* the sum of an earlier window is no part of the state */
+        run->compute->clear(&run->net, run->reduced);
     ga_tally_clear(&run->window.total);
     for (size_t r = 0; r < run->replicas; r++)
         if (run->replica[r].v.in_window)

@@ -359,6 +359,8 @@ int ga_window_apply(struct ga_run *run)
     ga_optimizer_advance(&spec, &next->scalars, run->window.lr, run->window.clip_scale, &step);
     run->compute->step(&run->net, &step, run->gradient, old->weights, old->state, next->weights,
                        next->state);
+    run->window.update_norm =
+        ga_norm_of_difference(next->weights, old->weights, run->net.parameters);
     next->number = old->number + 1;
     ga_version_close(run->previous);
     run->previous = old;

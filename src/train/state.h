@@ -126,6 +126,7 @@ struct ga_window_state {
     bool skipped;               /* closes without an update */
     struct ga_tally total;      /* after REDUCE */
     double loss, norm, clip_scale, lr;
+    double update_norm; /* |w_new - w_old| after APPLY */
 };
 
 struct ga_state {

@@ -80,13 +80,15 @@ static void assert_same_files(const char *a, const char *b)
     free(bytes_b);
 }
 
-/* At every event of the first updates: saved, loaded, and both runs go on to one and the same
- * state. */
+/*
+ * At every event of the first updates: saved, loaded and saved again, the file is the same; and one
+ * event on, the loaded run is in the state of the one that never stopped, to the last bit.
+ */
 static void resume_everywhere(const struct run_variant *variant, const struct fixture *files)
 {
     struct ga_dataset *data = run_open_data(variant->data);
     struct ga_run *run = run_open_variant(variant, data);
-    const size_t events = ga_test_count(90);
+    const size_t events = ga_test_count(150);
     if (!run)
         fail_msg("%s: %s", variant->name, ga_error_text());
     for (size_t i = 0; i < events; i++) {
@@ -94,17 +96,12 @@ static void resume_everywhere(const struct run_variant *variant, const struct fi
         struct ga_run *twin = load_run(files->first, data);
         save_run(twin, files->second);
         assert_same_files(files->first, files->second);
-        struct ga_run *straight = load_run(files->first, data);
-        require(run_go(twin, variant, 1));
-        require(run_go(twin, variant, 36));
-        require(run_go(straight, variant, 37));
-        assert_true(ga_run_hash(twin) == ga_run_hash(straight));
-        save_run(twin, files->first);
-        save_run(straight, files->second);
-        assert_same_files(files->first, files->second);
-        ga_run_close(straight);
-        ga_run_close(twin);
         require(run_go(run, variant, 1));
+        require(run_go(twin, variant, 1));
+        save_run(run, files->first);
+        save_run(twin, files->second);
+        assert_same_files(files->first, files->second);
+        ga_run_close(twin);
     }
     ga_run_close(run);
     ga_dataset_close(data);

@@ -135,9 +135,10 @@ static int read_head(struct ga_checkpoint *self)
     const json_t *root = self->root;
     if (check_version(root))
         return ga_error_code();
-    if (json_object_size(root) != 12 || !json_is_string(json_object_get(root, "program")))
-        return ga_fail(GA_EINPUT, "%zu entries in its description of the run, expected 12",
-                       json_object_size(root));
+    if (json_object_size(root) != GA_CHECKPOINT_ENTRIES ||
+        !json_is_string(json_object_get(root, "program")))
+        return ga_fail(GA_EINPUT, "%zu entries in its description of the run, expected %d",
+                       json_object_size(root), GA_CHECKPOINT_ENTRIES);
     self->data = read_line(root, "data");
     self->init_from = self->data ? read_line(root, "init_from") : NULL;
     if (!self->init_from)

@@ -10,6 +10,7 @@
 #include "storage/safetensors.h"
 
 #define GA_CHECKPOINT_VERSION 1
+#define GA_CHECKPOINT_ENTRIES 12 /* of the JSON object, as storage/checkpoint.h lists them */
 #define GA_CHECKPOINT_NOTE    "gaconsole"
 #define GA_CHECKPOINT_SUM     "checksum"
 

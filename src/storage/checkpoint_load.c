@@ -21,7 +21,7 @@ struct load {
     enum ga_type sums_type;
     struct ga_version **version;
     size_t versions;
-    size_t used; /* tensors of the file that belong to the state */
+    bool *used; /* of each tensor of the file: it belongs to the state */
     struct ga_state *state;
 };
 
@@ -35,12 +35,31 @@ static const struct ga_file_tensor *find(const struct load *load, const char *na
     return ga_safetensors_find(load->from->file, name);
 }
 
+static void mark_used(struct load *load, const char *name)
+{
+    const struct ga_safetensors *file = load->from->file;
+    for (size_t i = 0; i < ga_safetensors_count(file); i++)
+        if (strcmp(ga_safetensors_at(file, i)->name, name) == 0)
+            load->used[i] = true;
+}
+
+static int check_strangers(const struct load *load)
+{
+    const struct ga_safetensors *file = load->from->file;
+    char shown[GA_SHOWN_NAME];
+    for (size_t i = 0; i < ga_safetensors_count(file); i++)
+        if (!load->used[i])
+            return ga_fail(GA_EINPUT, "tensor \"%s\" is not one that its run has",
+                           ga_show_name(shown, ga_safetensors_at(file, i)->name));
+    return GA_OK;
+}
+
 /* Copies a tensor into `out`, which has room for it by the caller's reckoning. */
 static int copy(struct load *load, const char *name, enum ga_dtype dtype, int dimensions,
                 size_t rows, size_t columns, void *out)
 {
     const size_t shape[2] = {rows, columns};
-    load->used++;
+    mark_used(load, name);
     return ga_safetensors_read(load->from->file, name, dtype, dimensions, shape, out);
 }
 
@@ -310,9 +329,8 @@ static int load_all(struct load *load, struct ga_dataset *data)
     load->state->data = ga_dataset_share(data);
     for (size_t i = 0; !code && i < sizeof steps / sizeof steps[0]; i++)
         code = steps[i](load);
-    if (!code && load->used != ga_safetensors_count(load->from->file))
-        code = ga_fail(GA_EINPUT, "%zu tensors, expected the %zu that its run has",
-                       ga_safetensors_count(load->from->file), load->used);
+    if (!code)
+        code = check_strangers(load);
     return code ? code : ga_checkpoint_examine(load->state);
 }
 
@@ -324,10 +342,12 @@ int ga_checkpoint_state(const struct ga_checkpoint *checkpoint, struct ga_datase
     load.from = checkpoint;
     load.state = out;
     ga_state_init(out);
-    int code = load_all(&load, data);
+    load.used = ga_alloc(ga_safetensors_count(checkpoint->file) + 1, sizeof *load.used);
+    int code = load.used ? load_all(&load, data) : ga_error_code();
     for (size_t i = 0; i < load.versions; i++)
         ga_version_close(load.version[i]);
     free(load.version);
+    free(load.used);
     if (code) {
         code = ga_fail_within("%s", checkpoint->path);
         ga_state_fini(out);

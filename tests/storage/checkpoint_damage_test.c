@@ -285,7 +285,7 @@ static void tensors_that_do_not_fit_are_refused_by_name(void **unused)
     parts = take_parts(&sample);
     parts.tensor[parts.count++] =
         (struct ga_file_tensor){"extra", GA_F32, 1, {1}, extra, sizeof extra};
-    assert_parts_refused(&parts, &sample, "tensors, expected the");
+    assert_parts_refused(&parts, &sample, "tensor \"extra\" is not one that its run has");
     parts = take_parts(&sample);
     part(&parts, "layers.0.weight")->shape[0] = 1;
     part(&parts, "layers.0.weight")->shape[1] = 5;

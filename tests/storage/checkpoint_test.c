@@ -171,6 +171,26 @@ static void variants_reach_late_and_pending_states(void **unused)
     assert_true(gradient);
 }
 
+static void the_most_replicas_fit_into_a_header(void **unused)
+{
+    (void)unused;
+    const struct run_variant variant = {"many", "parabola n=5000", "replicas=4096 accum=1 batch=1",
+                                        "", false};
+    struct fixture files = make_fixture();
+    struct ga_dataset *data = run_open_data(variant.data);
+    struct ga_run *run = run_open_variant(&variant, data);
+    assert_non_null(run);
+    require(run_go(run, &variant, 3000));
+    save_run(run, files.first);
+    struct ga_run *loaded = load_run(files.first, data);
+    save_run(loaded, files.second);
+    assert_same_files(files.first, files.second);
+    ga_run_close(loaded);
+    ga_run_close(run);
+    ga_dataset_close(data);
+    drop_fixture(&files);
+}
+
 static struct ga_run *short_run(struct ga_dataset **data, size_t events)
 {
     *data = run_open_data(run_variants[0].data);
@@ -338,6 +358,7 @@ int main(void)
         cmocka_unit_test(resuming_is_exact_at_every_event),
         cmocka_unit_test(a_loaded_run_equals_one_that_never_stopped),
         cmocka_unit_test(variants_reach_late_and_pending_states),
+        cmocka_unit_test(the_most_replicas_fit_into_a_header),
         cmocka_unit_test(other_data_is_refused),
         cmocka_unit_test(weights_alone_are_no_checkpoint),
         cmocka_unit_test(weights_are_saved_and_loaded),

@@ -94,14 +94,13 @@ static int micro_again(const struct page *page, size_t r, uint32_t micro, double
     struct ga_run *run = page->run;
     const struct ga_replica *replica = &run->replica[r];
     struct ga_context *context = NULL;
-    struct ga_batch batch;
+    struct ga_batch batch = run_batch(run);
     struct ga_tally tally;
     size_t first = 0;
     void *sums = run->compute->alloc(run->sum_bytes);
     int code = sums ? ga_run_context(run, 0, &context) : ga_error_code();
 
     if (code == GA_OK) {
-        ga_run_batch(run, &batch);
         ga_plan_part(replica->v.examples, replica->v.micros, micro, &first, &batch.count);
         batch.index = replica->rows + first;
         code = run->compute->gradient(context, replica->v.read->weights, &batch, GA_ASSIGN, sums,

@@ -29,6 +29,9 @@ struct ga_replica {
     struct ga_task task;
     bool submitted;
     struct ga_tally micro_tally;
+    size_t next_first, next_count; /* of its item's examples: the next micro-batch */
+    double sole_norm;              /* of the item's only micro-batch, while it is the only one */
+    bool has_sole_norm;
     struct ga_error error; /* of the task; code 0: none */
 };
 
@@ -91,13 +94,23 @@ static inline const struct ga_settings *run_set(const struct ga_run *run)
     return &run->settings->value;
 }
 
+/* All rows of the data; which ones is for the caller to say. */
+static inline struct ga_batch run_batch(const struct ga_run *run)
+{
+    return (struct ga_batch){
+        .inputs = run->table->inputs,
+        .targets = run->table->targets,
+        .labels = run->table->labels,
+        .weights = run->table->weights,
+    };
+}
+
 /* run_replicas.c: memory that depends on P; lanes and contexts. */
 int ga_run_resize(struct ga_run *run, size_t replicas);
 void ga_run_release_replicas(struct ga_run *run);
 /* Decides, for the settings in force, whether micro-batches go to workers. */
 void ga_run_choose_lanes(struct ga_run *run);
 int ga_run_context(struct ga_run *run, int lane, struct ga_context **out);
-void ga_run_batch(const struct ga_run *run, struct ga_batch *batch);
 
 /* run_item.c: one replica's item. Times are virtual ns. */
 int ga_item_start(struct ga_run *run, size_t replica, int64_t time_ns);
@@ -106,8 +119,8 @@ void ga_item_finish(struct ga_run *run, size_t replica, int64_t time_ns);
 void ga_item_drop(struct ga_run *run, size_t replica, int64_t time_ns);
 void ga_item_make_late(struct ga_run *run, size_t replica);
 void ga_item_settle(struct ga_run *run, size_t replica); /* waits for its task */
-int64_t ga_item_micro_end(const struct ga_run *run, const struct ga_replica_value *value,
-                          uint32_t micro);
+/* Plans the next micro-batch of a busy replica: when it ends; without one, when the item ends. */
+int64_t ga_item_aim(struct ga_replica *replica);
 
 /* run_window.c: the phases of an update; each is one event. */
 int ga_window_open_next(struct ga_run *run);

@@ -173,6 +173,7 @@ static void restore_replica(struct ga_run *run, size_t r, const struct ga_replic
     replica->v = *value;
     ga_version_share(replica->v.read);
     replica->has_kept = false;
+    replica->has_sole_norm = false;
     if (value->part > 0)
         memcpy(replica->rows, rows, value->part * sizeof *rows);
     run->clock_kind->cancel(run->clock, r);
@@ -180,10 +181,7 @@ static void restore_replica(struct ga_run *run, size_t r, const struct ga_replic
         run->late++;
         run->clock_kind->schedule(run->clock, r, value->finish_ns);
     } else if (value->state == GA_REPLICA_BUSY) {
-        run->clock_kind->schedule(run->clock, r,
-                                  value->micro < value->micros
-                                      ? ga_item_micro_end(run, value, value->micro)
-                                      : value->finish_ns);
+        run->clock_kind->schedule(run->clock, r, ga_item_aim(replica));
     }
 }
 

@@ -153,22 +153,25 @@ static void note_fault(const struct ga_run *run, struct ga_replica *replica, con
     replica->v.fault_tensor = first_bad_tensor(run, sums);
 }
 
-static void fill_item_event(const struct ga_replica_value *v, size_t r, struct ga_event *event)
+static struct ga_event item_event(const struct ga_run *run, enum ga_event_kind kind, size_t r)
 {
-    event->replica = (int32_t)r;
-    event->start_ns = v->start_ns;
-    event->version = v->read->number;
-    event->micro = v->micro;
-    event->micros = v->micros;
+    const struct ga_replica_value *v = &run->replica[r].v;
+    struct ga_event event = run_event_of(kind, (int32_t)r);
+
+    event.start_ns = v->start_ns;
+    event.version = v->read->number;
+    event.micro = v->micro;
+    event.micros = v->micros;
+    return event;
 }
 
 static void emit_micro(struct ga_run *run, size_t r, double weight, double norm)
 {
-    const struct ga_replica *replica = &run->replica[r];
-    const struct ga_tally *tally = &replica->micro_tally;
-    struct ga_event event = {.kind = GA_EVENT_MICRO, .norm = norm, .weight = weight};
+    const struct ga_tally *tally = &run->replica[r].micro_tally;
+    struct ga_event event = item_event(run, GA_EVENT_MICRO, r);
 
-    fill_item_event(&replica->v, r, &event);
+    event.norm = norm;
+    event.weight = weight;
     event.examples = (uint32_t)tally->examples;
     event.loss = ga_tally_loss_sum(tally) / weight;
     ga_run_emit(run, &event);
@@ -241,7 +244,7 @@ static double item_norm(const struct ga_run *run, const struct ga_replica *repli
 void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica_value *v = &run->replica[r].v;
-    struct ga_event event = {.kind = GA_EVENT_PUSH};
+    struct ga_event event;
 
     run->clock_kind->cancel(run->clock, r);
     run->now_ns = time_ns;
@@ -251,7 +254,7 @@ void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
     v->part = 0;
     v->state = GA_REPLICA_DONE;
     v->in_window = true;
-    fill_item_event(v, r, &event);
+    event = item_event(run, GA_EVENT_PUSH, r);
     event.examples = v->examples;
     event.weight = ga_tally_weight_sum(&v->tally);
     v->loss = ga_tally_loss_sum(&v->tally) / event.weight;
@@ -266,7 +269,7 @@ void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
 void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica_value *v = &run->replica[r].v;
-    struct ga_event event = {.kind = GA_EVENT_DROP};
+    struct ga_event event;
 
     ga_item_settle(run, r);
     run->clock_kind->cancel(run->clock, r);
@@ -280,7 +283,7 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
     v->free_ns = time_ns;
     run->counters.items_dropped++;
     run->counters.examples_dropped += v->examples;
-    fill_item_event(v, r, &event);
+    event = item_event(run, GA_EVENT_DROP, r);
     event.examples = v->examples;
     event.weight = ga_tally_weight_sum(&v->tally);
     ga_run_emit(run, &event);

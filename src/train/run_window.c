@@ -72,7 +72,7 @@ static void begin_window(struct ga_run *run, uint32_t active)
 
 int ga_window_open_next(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_OPEN, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_OPEN, -1);
     int active = 0;
 
     if (run->pending && ga_run_apply_pending(run) < 0)
@@ -205,7 +205,7 @@ static void find_cosines(struct ga_run *run)
 int ga_window_reduce(struct ga_run *run)
 {
     struct ga_window_state *window = &run->window;
-    struct ga_event event = {.kind = GA_EVENT_REDUCE, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_REDUCE, -1);
 
     if (reduce_sums(run) < 0)
         return ga_error_code();
@@ -291,7 +291,7 @@ static int examine(const struct ga_run *run)
 
 int ga_window_check(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_CHECK, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_CHECK, -1);
     enum ga_nonfinite rule = run_set(run)->nonfinite;
     bool empty = !(ga_tally_weight_sum(&run->window.total) > 0);
 
@@ -317,7 +317,7 @@ int ga_window_check(struct ga_run *run)
 
 int ga_window_clip(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_CLIP, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_CLIP, -1);
 
     run->window.clip_scale = ga_clip_scale(run_set(run)->clip, run->window.norm);
     event.norm = run->window.norm;
@@ -346,7 +346,7 @@ static double rate_of_update(const struct ga_settings *settings, uint64_t update
 
 int ga_window_apply(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_APPLY, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_APPLY, -1);
     struct ga_version *old = run->server, *next = NULL;
     struct ga_optimizer_spec spec;
     struct ga_step step;
@@ -400,7 +400,7 @@ static void release_replica(struct ga_run *run, struct ga_replica *replica)
 
 int ga_window_clear(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_CLEAR, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_CLEAR, -1);
 
     if (run->window.skipped) {
         run->counters.skipped++;

@@ -60,16 +60,23 @@ static bool has_sums(const struct ga_run *run)
     return false;
 }
 
-int ga_run_flush(struct ga_run *run)
+int ga_run_check_flush(const struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_FLUSH, .replica = -1};
-
     if (run->phase == GA_PHASE_IDLE)
         return ga_fail(GA_ESTATE, "no window is open: nothing to flush");
     if (run->phase != GA_PHASE_MICRO)
         return ga_fail(GA_ESTATE, "the window is complete already: `next` applies it");
     if (!has_sums(run))
         return ga_fail(GA_ESTATE, "nothing is accumulated yet: `micro` first, or `discard`");
+    return GA_OK;
+}
+
+int ga_run_flush(struct ga_run *run)
+{
+    struct ga_event event = {.kind = GA_EVENT_FLUSH, .replica = -1};
+
+    if (ga_run_check_flush(run) < 0)
+        return ga_error_code();
     run->counters.events++;
     cut_window(run);
     run->phase = GA_PHASE_REDUCE;
@@ -77,12 +84,19 @@ int ga_run_flush(struct ga_run *run)
     return GA_OK;
 }
 
+int ga_run_check_discard(const struct ga_run *run)
+{
+    if (run->phase == GA_PHASE_IDLE || run->phase == GA_PHASE_CLEAR)
+        return ga_fail(GA_ESTATE, "no window is open: nothing to discard");
+    return GA_OK;
+}
+
 int ga_run_discard(struct ga_run *run)
 {
     struct ga_event event = {.kind = GA_EVENT_SKIP, .replica = -1};
 
-    if (run->phase == GA_PHASE_IDLE || run->phase == GA_PHASE_CLEAR)
-        return ga_fail(GA_ESTATE, "no window is open: nothing to discard");
+    if (ga_run_check_discard(run) < 0)
+        return ga_error_code();
     run->counters.events++;
     if (run->phase == GA_PHASE_MICRO)
         cut_window(run);
@@ -101,13 +115,20 @@ int ga_run_discard(struct ga_run *run)
     return GA_OK;
 }
 
-int ga_run_slow(struct ga_run *run, size_t replica, double factor)
+int ga_run_check_slow(const struct ga_run *run, size_t replica, double factor)
 {
     if (replica >= run->replicas)
         return ga_fail(GA_ERANGE, "there is no replica %zu: expected 0..%zu", replica,
                        run->replicas - 1);
     if (!(factor >= 1e-6 && factor <= 1e6))
         return ga_fail(GA_ERANGE, "slow %zu: expected a factor of 1e-6..1e6", replica);
+    return GA_OK;
+}
+
+int ga_run_slow(struct ga_run *run, size_t replica, double factor)
+{
+    if (ga_run_check_slow(run, replica, factor) < 0)
+        return ga_error_code();
     run->replica[replica].v.slow = factor;
     return GA_OK;
 }

@@ -113,6 +113,13 @@ static int check_data(const struct ga_settings *settings, const struct ga_table 
                        "tail drop with a window of %llu examples and %zu training rows would never "
                        "update: expected a window of at most %zu",
                        (unsigned long long)window, table->train, table->train);
+    if (settings->sharding != GA_SHARD_STREAM && window < table->train &&
+        window < (uint64_t)settings->replicas)
+        return ga_fail(GA_ERANGE,
+                       "a window of %llu examples gives nothing to some of the fixed shards of %d "
+                       "replicas: expected a window of at least one example each, or sharding "
+                       "stream",
+                       (unsigned long long)window, settings->replicas);
     return GA_OK;
 }
 
@@ -182,5 +189,17 @@ int ga_run_change(struct ga_run *run, const struct ga_settings *draft)
         return ga_error_code();
     ga_settings_share_close(run->pending);
     run->pending = pending;
+    return GA_OK;
+}
+
+int ga_run_settle_draft(struct ga_run *run, struct ga_settings *draft)
+{
+    struct ga_settings settled = *ga_run_pending(run);
+
+    if (change_now(&run->settings, draft) < 0 || change_now(&run->pending, draft) < 0 ||
+        ga_run_copy_settings(&settled, draft, GA_WHEN_NOW) < 0 ||
+        ga_run_copy_settings(&settled, draft, GA_WHEN_START) < 0)
+        return ga_error_code();
+    *draft = settled;
     return GA_OK;
 }

@@ -26,8 +26,8 @@ void ga_palette_close(struct ga_palette *palette);
 
 enum ga_palette_answer { GA_PALETTE_OPEN, GA_PALETTE_CHOSEN, GA_PALETTE_LEFT };
 
-/* A press of ui/panel.h: letters narrow, arrows select, Enter chooses, Esc leaves. */
-enum ga_palette_answer ga_palette_press(struct ga_palette *palette, int press);
+/* A key of ui/decoder.h: letters narrow, arrows select, Enter chooses, Esc leaves. */
+enum ga_palette_answer ga_palette_press(struct ga_palette *palette, int key);
 
 /* After CHOSEN: the text for the command line, "set lr " or "micro"; owned by the palette. */
 const char *ga_palette_choice(const struct ga_palette *palette);

@@ -43,27 +43,6 @@ struct ga_scene {
     size_t parameter; /* that explain is about */
 };
 
-/*
- * A key as panels and the palette see it: a Unicode scalar value, or one of these. Enter, Tab,
- * Escape and Backspace are here only, never as control characters.
- */
-enum ga_press {
-    GA_PRESS_UP = 0x110000,
-    GA_PRESS_DOWN,
-    GA_PRESS_LEFT,
-    GA_PRESS_RIGHT,
-    GA_PRESS_PAGE_UP,
-    GA_PRESS_PAGE_DOWN,
-    GA_PRESS_HOME,
-    GA_PRESS_END,
-    GA_PRESS_ENTER,
-    GA_PRESS_TAB,
-    GA_PRESS_BACKTAB,
-    GA_PRESS_BACKSPACE,
-    GA_PRESS_DELETE,
-    GA_PRESS_ESCAPE
-};
-
 struct ga_panel_state; /* opaque, of one panel kind */
 
 struct ga_panel {
@@ -76,7 +55,8 @@ struct ga_panel {
     /* Draws into the clip of `cells`, which is `inside`. */
     void (*draw)(struct ga_panel_state *state, const struct ga_scene *scene, struct ga_cells *cells,
                  struct ga_rect inside);
-    /* A key while the panel has the focus: true when it was used (scrolling, selecting). */
+    /* A key of ui/decoder.h while the panel has the focus: true when it was used (scrolling,
+     * selecting). */
     bool (*key)(struct ga_panel_state *state, const struct ga_scene *scene, int key);
     /* What the title says besides its name ("log, smoothed 0.9"); may be NULL. */
     void (*caption)(struct ga_panel_state *state, const struct ga_scene *scene,

@@ -132,24 +132,26 @@ int ga_window_apply(struct ga_run *run);
 int ga_window_clear(struct ga_run *run);
 
 /*
- * An event of which only the kind and the replica (-1: none) are known. Field by field, because
+ * Starts an event of which only the kind and the replica (-1: none) are known, in the place of the
+ * last one: filled in and handed to ga_run_emit() before anything can fail. Field by field, because
  * gcc clears a whole struct of this size by `rep stos`, which takes longer than recording it.
  */
-static inline struct ga_event run_event_of(enum ga_event_kind kind, int32_t replica)
+static inline struct ga_event *run_event(struct ga_run *run, enum ga_event_kind kind,
+                                         int32_t replica)
 {
-    struct ga_event event;
+    struct ga_event *event = &run->last_event;
 
-    event.sequence = event.update = event.version = 0;
-    event.time_ns = event.start_ns = 0;
-    event.loss = event.norm = event.weight = event.value = 0;
-    event.examples = event.micro = event.micros = 0;
-    event.replica = replica;
-    event.kind = (uint8_t)kind;
+    event->sequence = event->update = event->version = 0;
+    event->time_ns = event->start_ns = 0;
+    event->loss = event->norm = event->weight = event->value = 0;
+    event->examples = event->micro = event->micros = 0;
+    event->replica = replica;
+    event->kind = (uint8_t)kind;
     return event;
 }
 
 /* run_record.c */
-void ga_run_emit(struct ga_run *run, struct ga_event *event);
+void ga_run_emit(struct ga_run *run);
 void ga_run_record_window(struct ga_run *run);
 void ga_run_noise(struct ga_run *run);
 

@@ -73,14 +73,13 @@ int ga_run_check_flush(const struct ga_run *run)
 
 int ga_run_flush(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_FLUSH, .replica = -1};
-
     if (ga_run_check_flush(run) < 0)
         return ga_error_code();
     run->counters.events++;
     cut_window(run);
     run->phase = GA_PHASE_REDUCE;
-    ga_run_emit(run, &event);
+    run_event(run, GA_EVENT_FLUSH, -1);
+    ga_run_emit(run);
     return GA_OK;
 }
 
@@ -93,7 +92,7 @@ int ga_run_check_discard(const struct ga_run *run)
 
 int ga_run_discard(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_SKIP, .replica = -1};
+    struct ga_event *event = NULL;
 
     if (ga_run_check_discard(run) < 0)
         return ga_error_code();
@@ -110,8 +109,9 @@ int ga_run_discard(struct ga_run *run)
     run->window.skipped = true;
     run->has_gradient = false;
     run->phase = GA_PHASE_CLEAR;
-    event.examples = (uint32_t)run->window.total.examples;
-    ga_run_emit(run, &event);
+    event = run_event(run, GA_EVENT_SKIP, -1);
+    event->examples = (uint32_t)run->window.total.examples;
+    ga_run_emit(run);
     return GA_OK;
 }
 

@@ -72,7 +72,7 @@ static void begin_window(struct ga_run *run, uint32_t active)
 
 int ga_window_open_next(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_OPEN, -1);
+    struct ga_event *event = NULL;
     int active = 0;
 
     if (run->pending && ga_run_apply_pending(run) < 0)
@@ -84,8 +84,9 @@ int ga_window_open_next(struct ga_run *run)
     if (active < 0)
         return active;
     begin_window(run, (uint32_t)active);
-    event.examples = (uint32_t)run->window.examples;
-    ga_run_emit(run, &event);
+    event = run_event(run, GA_EVENT_OPEN, -1);
+    event->examples = (uint32_t)run->window.examples;
+    ga_run_emit(run);
     return start_ready(run);
 }
 
@@ -202,28 +203,43 @@ static void find_cosines(struct ga_run *run)
     }
 }
 
+/* g and its norm, if there is any weight to divide by. */
+static void find_gradient(struct ga_run *run, double weight)
+{
+    double divisor = run_set(run)->reduce == GA_REDUCE_SUM ? 1 : weight;
+
+    if (!(weight > 0))
+        return;
+    run->window.norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
+    run->has_gradient = true;
+    find_cosines(run);
+}
+
+/* What REDUCE and CHECK tell of the window. */
+static void emit_window(struct ga_run *run, enum ga_event_kind kind)
+{
+    struct ga_event *event = run_event(run, kind, -1);
+
+    event->examples = (uint32_t)run->window.total.examples;
+    event->weight = ga_tally_weight_sum(&run->window.total);
+    event->loss = run->window.loss;
+    event->norm = run->window.norm;
+    ga_run_emit(run);
+}
+
 int ga_window_reduce(struct ga_run *run)
 {
     struct ga_window_state *window = &run->window;
-    struct ga_event event = run_event_of(GA_EVENT_REDUCE, -1);
+    double weight = 0;
 
     if (reduce_sums(run) < 0)
         return ga_error_code();
     spend_all_reduce(run);
-    event.weight = ga_tally_weight_sum(&window->total);
-    window->loss = ga_tally_loss_sum(&window->total) / event.weight;
-    if (event.weight > 0) {
-        double divisor = run_set(run)->reduce == GA_REDUCE_SUM ? 1 : event.weight;
-
-        window->norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
-        run->has_gradient = true;
-        find_cosines(run);
-    }
-    event.examples = (uint32_t)window->total.examples;
-    event.loss = window->loss;
-    event.norm = window->norm;
+    weight = ga_tally_weight_sum(&window->total);
+    window->loss = ga_tally_loss_sum(&window->total) / weight;
+    find_gradient(run, weight);
     run->phase = GA_PHASE_CHECK;
-    ga_run_emit(run, &event);
+    emit_window(run, GA_EVENT_REDUCE);
     return GA_OK;
 }
 
@@ -291,7 +307,6 @@ static int examine(const struct ga_run *run)
 
 int ga_window_check(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_CHECK, -1);
     enum ga_nonfinite rule = run_set(run)->nonfinite;
     bool empty = !(ga_tally_weight_sum(&run->window.total) > 0);
 
@@ -301,29 +316,23 @@ int ga_window_check(struct ga_run *run)
         run->window.skipped = true;
     }
     run->window.skipped = run->window.skipped || empty;
-    if (run->window.skipped) {
-        event.kind = GA_EVENT_SKIP;
+    if (run->window.skipped)
         run->phase = GA_PHASE_CLEAR;
-    } else {
+    else
         run->phase = run_set(run)->clip > 0 ? GA_PHASE_CLIP : GA_PHASE_APPLY;
-    }
-    event.examples = (uint32_t)run->window.total.examples;
-    event.weight = ga_tally_weight_sum(&run->window.total);
-    event.loss = run->window.loss;
-    event.norm = run->window.norm;
-    ga_run_emit(run, &event);
+    emit_window(run, run->window.skipped ? GA_EVENT_SKIP : GA_EVENT_CHECK);
     return GA_OK;
 }
 
 int ga_window_clip(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_CLIP, -1);
+    struct ga_event *event = run_event(run, GA_EVENT_CLIP, -1);
 
     run->window.clip_scale = ga_clip_scale(run_set(run)->clip, run->window.norm);
-    event.norm = run->window.norm;
-    event.value = run->window.clip_scale;
+    event->norm = run->window.norm;
+    event->value = run->window.clip_scale;
     run->phase = GA_PHASE_APPLY;
-    ga_run_emit(run, &event);
+    ga_run_emit(run);
     return GA_OK;
 }
 
@@ -346,7 +355,7 @@ static double rate_of_update(const struct ga_settings *settings, uint64_t update
 
 int ga_window_apply(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_APPLY, -1);
+    struct ga_event *event = NULL;
     struct ga_version *old = run->server, *next = NULL;
     struct ga_optimizer_spec spec;
     struct ga_step step;
@@ -368,12 +377,13 @@ int ga_window_apply(struct ga_run *run)
     run->evaluated[0].known = run->evaluated[1].known = false;
     run->counters.updates++;
     run->counters.examples += run->window.total.examples;
-    event.loss = run->window.loss;
-    event.norm = run->window.norm;
-    event.value = run->window.lr;
-    event.version = next->number;
     run->phase = GA_PHASE_CLEAR;
-    ga_run_emit(run, &event);
+    event = run_event(run, GA_EVENT_APPLY, -1);
+    event->loss = run->window.loss;
+    event->norm = run->window.norm;
+    event->value = run->window.lr;
+    event->version = next->number;
+    ga_run_emit(run);
     return GA_OK;
 }
 
@@ -400,7 +410,7 @@ static void release_replica(struct ga_run *run, struct ga_replica *replica)
 
 int ga_window_clear(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_CLEAR, -1);
+    struct ga_event *event = NULL;
 
     if (run->window.skipped) {
         run->counters.skipped++;
@@ -411,7 +421,8 @@ int ga_window_clear(struct ga_run *run)
     run->phase = GA_PHASE_IDLE;
     ga_run_noise(run);
     ga_run_record_window(run);
-    event.examples = (uint32_t)run->window.total.examples;
-    ga_run_emit(run, &event);
+    event = run_event(run, GA_EVENT_CLEAR, -1);
+    event->examples = (uint32_t)run->window.total.examples;
+    ga_run_emit(run);
     return GA_OK;
 }

@@ -21,18 +21,32 @@ static void drop_arrived(struct ga_run *run)
         ga_item_drop(run, r, time_ns);
 }
 
-/* Hands each replica its rows of the window; returns how many have any, or a negative code. */
-static int deal_rows(struct ga_run *run)
+/* Room for any window, before one is taken: a failure loses no rows of the stream. */
+static int make_room(struct ga_run *run)
 {
-    int active = 0;
+    size_t share = ga_plan_share(run_set(run));
+    bool wraps = run_set(run)->tail == GA_TAIL_WRAP;
+    size_t most = wraps || share < run->table->train ? share : run->table->train;
+
+    for (size_t r = 0; r < run->replicas; r++) {
+        struct ga_replica *replica = &run->replica[r];
+
+        if (ga_grow((void **)&replica->rows, &replica->rows_capacity, most, sizeof *replica->rows) <
+            0)
+            return ga_error_code();
+    }
+    return GA_OK;
+}
+
+/* Hands each replica its rows of the window; returns how many have any. */
+static uint32_t deal_rows(struct ga_run *run)
+{
+    uint32_t active = 0;
 
     for (size_t r = 0; r < run->replicas; r++) {
         struct ga_replica *replica = &run->replica[r];
         size_t count = run->rows.start[r + 1] - run->rows.start[r];
 
-        if (ga_grow((void **)&replica->rows, &replica->rows_capacity, count,
-                    sizeof *replica->rows) < 0)
-            return ga_error_code();
         if (count > 0)
             memcpy(replica->rows, run->rows.index + run->rows.start[r],
                    count * sizeof *replica->rows);
@@ -73,17 +87,14 @@ static void begin_window(struct ga_run *run, uint32_t active)
 int ga_window_open_next(struct ga_run *run)
 {
     struct ga_event *event = NULL;
-    int active = 0;
 
     if (run->pending && ga_run_apply_pending(run) < 0)
         return ga_error_code();
     drop_arrived(run);
-    if (ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
+    if (make_room(run) < 0 ||
+        ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
         return ga_error_code();
-    active = deal_rows(run);
-    if (active < 0)
-        return active;
-    begin_window(run, (uint32_t)active);
+    begin_window(run, deal_rows(run));
     event = run_event(run, GA_EVENT_OPEN, -1);
     event->examples = (uint32_t)run->window.examples;
     ga_run_emit(run);

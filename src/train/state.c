@@ -65,6 +65,11 @@ void ga_version_close(struct ga_version *version)
         free(version);
 }
 
+size_t ga_version_bytes(const struct ga_version *version)
+{
+    return version ? block_bytes(version->parameters, version->state_blocks) : 0;
+}
+
 int ga_settings_share_open(struct ga_settings_share **out, const struct ga_settings *value,
                            uint64_t epoch)
 {
@@ -127,15 +132,10 @@ void ga_state_fini(struct ga_state *state)
     ga_state_init(state);
 }
 
-static size_t version_bytes(const struct ga_version *version)
-{
-    return version ? block_bytes(version->parameters, version->state_blocks) : 0;
-}
-
 size_t ga_state_bytes(const struct ga_state *state)
 {
     size_t sum_bytes = state->sums_elements * ga_type_bytes(state->sums_type);
-    size_t bytes = sizeof *state + version_bytes(state->server);
+    size_t bytes = sizeof *state + ga_version_bytes(state->server);
 
     bytes += state->replicas * sizeof *state->replica;
     if (state->stream.replica_epoch)

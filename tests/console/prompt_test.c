@@ -148,6 +148,7 @@ static void test_commands_and_key_history(void **state)
     expect_text(seat, "(gaconsole) ");
     type(seat, "\x1b[A\x1b[A\r");
     expect_text(seat, "can be reached");
+    expect_text(seat, "(gaconsole) "); /* before, the terminal itself would take it */
     type(seat, "\x04");
     expect_fine_end(seat);
     free(path);
@@ -171,6 +172,7 @@ static void test_prompt_lives_while_training_runs(void **state)
     type(seat, "say half typed\x03");
     type(seat, "next\r");
     expect_text(seat, "1 update: at update ");
+    expect_text(seat, "(gaconsole) "); /* before, the terminal itself would take it */
     type(seat, "\x04");
     expect_fine_end(seat);
 }
@@ -204,6 +206,7 @@ static void test_pasted_lines_run_in_order(void **state)
     type(seat, "\x1b[200~run 50\nprint update\x1b[201~\r");
     expect_text(seat, "at update 50, hash ");
     expect_text(seat, "update 50\r\n");
+    expect_text(seat, "(gaconsole) "); /* before, the terminal itself would take it */
     type(seat, "\x04");
     expect_fine_end(seat);
 }
@@ -253,6 +256,7 @@ static void test_readonly_keeps_nothing(void **state)
     expect_text(seat, "(gaconsole) ");
     type(seat, "save x\r");
     expect_text(seat, "--readonly");
+    expect_text(seat, "(gaconsole) "); /* before, the terminal itself would take it */
     type(seat, "\x04");
     expect_fine_end(seat);
     char *path = ga_test_path(seat->home, ".local");

@@ -293,6 +293,24 @@ static void test_signals_end_it_cleanly(void **state)
     assert_killed(seat, SIGHUP);
 }
 
+/* Batch on a terminal: a progress line while it takes long, and ctrl-C ends it as it ends others.
+ */
+static void test_long_batch_on_a_terminal(void **state)
+{
+    struct seat *seat = *state;
+    sit_down(seat, (const char *[]){"gaconsole", "--batch", "-e", "set log-every 1000000000", "-e",
+                                    "run 1000000000", "-e", "say never", NULL});
+    expect_text(seat, " of 1000000000 (0 %)  loss ");
+    expect_text(seat, " examples/s");
+    type(seat, "\x03");
+    expect_text(seat, "paused at update ");
+    expect_text(seat, "gaconsole: -e:2: interrupted at update ");
+    assert_null(strstr(ga_text_get(&seat->screen), "never"));
+    const int status = wait_for_end(seat);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
 /* From a pipe: lines run one after the other, a failure does not end them, and it is told at last.
  */
 static void test_lines_from_a_pipe(void **state)
@@ -324,7 +342,8 @@ int main(void)
         AT_HOME(test_commands_and_key_history),    AT_HOME(test_prompt_lives_while_training_runs),
         AT_HOME(test_lines_above_the_typed_one),   AT_HOME(test_pasted_lines_run_in_order),
         AT_HOME(test_configuration_and_questions), AT_HOME(test_readonly_keeps_nothing),
-        AT_HOME(test_signals_end_it_cleanly),      cmocka_unit_test(test_lines_from_a_pipe),
+        AT_HOME(test_signals_end_it_cleanly),      AT_HOME(test_long_batch_on_a_terminal),
+        cmocka_unit_test(test_lines_from_a_pipe),
     };
     return ga_test_main(tests);
 }

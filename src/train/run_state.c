@@ -244,7 +244,7 @@ static void restore_shares(struct ga_run *run, const struct ga_state *state)
 int ga_run_restore(struct ga_run *run, const struct ga_state *state)
 {
     const struct ga_policy *policy =
-        ga_policy_find(ga_choice_word("mode", state->settings->value.mode));
+        ga_policy_find(ga_choice_word("mode", (int)state->settings->value.mode));
 
     if (!policy || check_fit(run, state) < 0)
         return ga_error_code();

@@ -79,7 +79,7 @@ void bench_open(struct bench *bench, const struct ga_net *net, size_t examples)
         units += net->width[k];
         widest = net->width[k] > widest ? net->width[k] : widest;
     }
-    bench->room = calloc(3 * units * n, sizeof *bench->room);
+    bench->room = calloc(3 * units * n + 1, sizeof *bench->room);
     bench->wide = calloc((1 + 2 * widest) * GA_CPU_CHUNK, sizeof *bench->wide);
     assert_true(bench->room && bench->wide);
     bench->work.net = &bench->net;

@@ -1,7 +1,8 @@
 /*
  * Where everything goes: a pure function from the size of the screen, the panels chosen for the
  * slots, the focus and zoom to rectangles. What does not fit is left out in a fixed order, so the
- * same wish always gives the same screen.
+ * same wish always gives the same screen. On small screens the focused panel comes in place of
+ * another, so that every panel can be reached at any size that can show it.
  *
  *   under 20x3         a notice, nothing else
  *   NUMBERS            the status line(s); one command line when there are two rows
@@ -34,14 +35,14 @@ enum ga_slot {
     GA_SLOT_RIGHT,  /* fit, staleness */
     GA_SLOT_TABLE,  /* replicas, devices */
     GA_SLOT_TIME,   /* timeline, weights */
-    GA_SLOT_DETAIL, /* explain, help */
+    GA_SLOT_DETAIL, /* explain */
     GA_SLOTS
 };
 
 struct ga_layout_wish {
     int rows, columns;
     int chosen[GA_SLOTS]; /* panel position shown there */
-    int focus;            /* panel position */
+    int focus;            /* panel position; -1: none */
     bool zoom;            /* the focused panel takes the panels' whole area */
     int table_rows;       /* rows the replica table would like inside its frame: P + 1 */
     int command_rows;     /* of the command line, at least 1 */
@@ -52,9 +53,10 @@ struct ga_layout_wish {
 
 struct ga_layout {
     enum ga_layout_kind kind;
-    struct ga_rect status;  /* 1 or 2 rows; empty under NOTICE */
+    struct ga_rect status;  /* empty under NOTICE */
     struct ga_rect command; /* empty when there is no room */
     struct ga_rect hint;    /* likewise */
+    struct ga_rect panels;  /* all panels together: where palette and help may cover them */
     int places;
     struct {
         int panel; /* position in the registry */
@@ -70,7 +72,7 @@ int ga_layout_slot(int panel);
 
 /*
  * What a number key does: brings the panel into its slot and the focus to it; on the panel that has
- * the focus already it switches zoom. Changes the wish only.
+ * the focus already it switches zoom, which else stays as it is. Changes the wish only.
  */
 void ga_layout_select(struct ga_layout_wish *wish, int panel);
 

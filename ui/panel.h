@@ -39,7 +39,6 @@ struct ga_scene {
     bool log_y;       /* chart settings that keys switch */
     int x_axis;       /* enum ga_x_axis of ui/samples.h */
     double smoothing; /* 0: none, else EMA weight below 1 */
-    bool unsaved;     /* for the status line */
     size_t parameter; /* that explain is about */
 };
 
@@ -63,7 +62,23 @@ struct ga_panel {
                     struct ga_text *out);
 };
 
-/* The registry, in the order of the number keys. */
+/* Positions in the registry: the number keys 1 .. 9, 0, and two without a key. */
+enum ga_panel_position {
+    GA_PANEL_LOSS,
+    GA_PANEL_FIT,
+    GA_PANEL_REPLICAS,
+    GA_PANEL_TIMELINE,
+    GA_PANEL_EXPLAIN,
+    GA_PANEL_NORMS,
+    GA_PANEL_STALENESS,
+    GA_PANEL_WEIGHTS,
+    GA_PANEL_DEVICES,
+    GA_PANEL_RUNS,
+    GA_PANEL_LOG,
+    GA_PANEL_LESSON,
+    GA_PANELS
+};
+
 const struct ga_panel *ga_panel_at(int position); /* NULL beyond the last */
 int ga_panel_find(const char *name);              /* -1 */
 

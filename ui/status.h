@@ -11,7 +11,7 @@
 #include "ui/cells.h"
 #include "ui/panel.h"
 
-/* One or two rows; with one row pending changes take the place of the less important parts. */
+/* Any number of rows: what does not fit into one goes on in the next while there is one. */
 void ga_status_draw(const struct ga_scene *scene, struct ga_cells *cells, struct ga_rect rect);
 
 /* Under 20x3: what the screen is too small for, or as much of it as fits. */
@@ -25,7 +25,7 @@ struct ga_hint {
 void ga_hint_draw(struct ga_cells *cells, struct ga_rect rect, const struct ga_hint *hint,
                   size_t count);
 
-/* "accum 5 -> 10 at update 129; lr 0.01 -> 0.05 at update 129"; "" when nothing is pending. */
+/* "accum 5 -> 10, lr 0.01 -> 0.05 at update 129"; nothing when nothing is pending. */
 void ga_status_pending(const struct ga_view *view, struct ga_text *out);
 
 #endif

@@ -1,0 +1,139 @@
+/* The devices that replicas run on, with what their monitor says; n/a where it says nothing. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "ui/figure.h"
+#include "ui/panels.h"
+#include "ui/table.h"
+
+struct ga_panel_state {
+    int first, page;
+};
+
+enum { NAME, KIND, REPLICAS, UTILISATION, BAR, USED, TOTAL, TEMPERATURE, COLUMNS };
+
+static const struct ga_table_column columns[COLUMNS] = {
+    [NAME] = {.heading = "device", .width = 8, .left = true, .weight = 100},
+    [KIND] = {.heading = "kind", .width = 30, .left = true, .weight = 80},
+    [REPLICAS] = {.heading = "replicas", .width = 9, .weight = 90},
+    [UTILISATION] = {.heading = "util", .width = 5, .weight = 70},
+    [BAR] = {.heading = "", .width = 8, .left = true, .grows = true, .most = 30, .weight = 20},
+    [USED] = {.heading = "used", .width = 8, .weight = 60},
+    [TOTAL] = {.heading = "of", .width = 8, .weight = 50},
+    [TEMPERATURE] = {.heading = "temp", .width = 5, .weight = 40},
+};
+
+static int devices_open(struct ga_panel_state **out)
+{
+    *out = ga_alloc(1, sizeof **out);
+    return *out ? GA_OK : GA_ENOMEM;
+}
+
+static void devices_close(struct ga_panel_state *state)
+{
+    free(state);
+}
+
+static void draw_device(const struct ga_device_row *device, const struct ga_table_place *place,
+                        struct ga_cells *cells, int row, int left)
+{
+    char text[GA_FIGURE_TEXT];
+    int last = device->first_replica + device->replicas - 1;
+
+    ga_table_text(&columns[NAME], &place[NAME], cells, row, left, device->name, GA_ROLE_TITLE,
+                  GA_ATTR_BOLD);
+    ga_table_text(&columns[KIND], &place[KIND], cells, row, left, device->kind, GA_ROLE_TEXT, 0);
+    if (device->replicas > 1)
+        snprintf(text, sizeof text, "%d..%d", device->first_replica, last);
+    else
+        snprintf(text, sizeof text, device->replicas ? "%d" : "-", device->first_replica);
+    ga_table_text(&columns[REPLICAS], &place[REPLICAS], cells, row, left, text, GA_ROLE_TEXT, 0);
+    ga_table_text(&columns[UTILISATION], &place[UTILISATION], cells, row, left,
+                  ga_figure_percent(text, device->utilisation), GA_ROLE_TEXT, 0);
+    if (place[BAR].width > 0 && !isnan(device->utilisation))
+        ga_bar_draw(cells, row, left + place[BAR].column, place[BAR].width, device->utilisation,
+                    GA_ROLE_GOOD);
+    ga_table_text(&columns[USED], &place[USED], cells, row, left,
+                  ga_figure_bytes(text, device->memory_used), GA_ROLE_TEXT, 0);
+    ga_table_text(&columns[TOTAL], &place[TOTAL], cells, row, left,
+                  ga_figure_bytes(text, device->memory_total), GA_ROLE_DIM, 0);
+    if (isnan(device->temperature))
+        snprintf(text, sizeof text, "n/a");
+    else
+        snprintf(text, sizeof text, "%.0f C", device->temperature);
+    ga_table_text(&columns[TEMPERATURE], &place[TEMPERATURE], cells, row, left, text, GA_ROLE_TEXT,
+                  0);
+}
+
+static int count_of(const struct ga_closeup *closeup)
+{
+    return (int)(closeup->devices < GA_DEVICE_ROWS ? closeup->devices : GA_DEVICE_ROWS);
+}
+
+/* What one replica holds, part by part, and what the history does. */
+static void draw_memory(const struct ga_closeup *closeup, struct ga_cells *cells, int row,
+                        struct ga_rect inside)
+{
+    const struct ga_memory *memory = &closeup->memory;
+    char part[6][GA_NUMBER_TEXT];
+    struct ga_text text = GA_TEXT_INIT;
+    const uint64_t bytes[6] = {memory->weights,     memory->accumulators, memory->optimizer,
+                               memory->activations, memory->total,        closeup->history_bytes};
+
+    for (int i = 0; i < 6; i++)
+        ga_format_bytes(part[i], bytes[i]);
+    ga_text_printf(&text,
+                   "a replica holds %s: weights %s, accumulators %s, optimizer %s, activations "
+                   "%s; history %s",
+                   part[4], part[0], part[1], part[2], part[3], part[5]);
+    ga_cells_fit(cells, row, inside.column + 1, inside.columns - 2, ga_text_get(&text), GA_ROLE_DIM,
+                 0);
+    ga_text_free(&text);
+}
+
+static void devices_draw(struct ga_panel_state *state, const struct ga_scene *scene,
+                         struct ga_cells *cells, struct ga_rect inside)
+{
+    const struct ga_closeup *closeup = scene->closeup;
+    struct ga_table_place place[GA_TABLE_COLUMNS];
+    int count = count_of(closeup), memory = inside.rows >= 3 && closeup->memory.total > 0;
+    int rows = inside.rows - 1 - memory;
+
+    state->page = rows;
+    if (state->first + rows > count)
+        state->first = count > rows ? count - rows : 0;
+    ga_table_place(columns, COLUMNS, inside.columns - 2, place);
+    ga_table_heading(columns, place, COLUMNS, cells, inside.row, inside.column + 1);
+    for (int i = 0; i < rows && state->first + i < count; i++)
+        draw_device(&closeup->device[state->first + i], place, cells, inside.row + 1 + i,
+                    inside.column + 1);
+    if (count == 0)
+        ga_cells_fit(cells, inside.row + 1, inside.column + 1, inside.columns - 2,
+                     "no device is in use", GA_ROLE_DIM, 0);
+    if (memory)
+        draw_memory(closeup, cells, inside.row + inside.rows - 1, inside);
+}
+
+static bool devices_key(struct ga_panel_state *state, const struct ga_scene *scene, int key)
+{
+    int first = ga_scroll(state->first, key, count_of(scene->closeup), state->page);
+
+    if (first >= 0)
+        state->first = first;
+    return first >= 0;
+}
+
+const struct ga_panel ga_panel_devices = {
+    .name = "devices",
+    .title = "devices",
+    .min_rows = 2,
+    .min_columns = 20,
+    .open = devices_open,
+    .close = devices_close,
+    .draw = devices_draw,
+    .key = devices_key,
+};

@@ -1,0 +1,94 @@
+/* The loss: the window's line bold, each replica's dim below it, the smoothed one over the raw. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "ui/chart.h"
+#include "ui/figure.h"
+#include "ui/panels.h"
+#include "ui/theme.h"
+
+struct ga_panel_state {
+    struct ga_chart chart;
+};
+
+static int loss_open(struct ga_panel_state **out)
+{
+    *out = ga_alloc(1, sizeof **out);
+    return *out ? GA_OK : GA_ENOMEM;
+}
+
+static void loss_close(struct ga_panel_state *state)
+{
+    free(state);
+}
+
+/* Replicas only where they differ from the window. */
+static size_t choose_looks(const struct ga_scene *scene, enum ga_glyphs glyphs,
+                           struct ga_curve_look look[GA_WATCH_REPLICAS + 2])
+{
+    static const char *const names[GA_WATCH_REPLICAS] = {"r0", "r1", "r2", "r3",
+                                                         "r4", "r5", "r6", "r7"};
+    size_t replicas = ga_samples_replicas(scene->samples), looks = 0;
+    bool smooth = scene->smoothing > 0;
+
+    for (uint32_t r = 0; replicas > 1 && r < replicas; r++)
+        look[looks++] = (struct ga_curve_look){
+            scene->samples, GA_SERIES_REPLICA_LOSS + (int)r, ga_replica_role(r),
+            GA_ATTR_DIM,    ga_replica_mark(r, glyphs),      names[r]};
+    look[looks++] = (struct ga_curve_look){.samples = scene->samples,
+                                           .series = GA_SERIES_LOSS,
+                                           .role = smooth ? GA_ROLE_DIM : GA_ROLE_WINDOW,
+                                           .attributes = smooth ? GA_ATTR_DIM : GA_ATTR_BOLD,
+                                           .name = "window"};
+    if (smooth)
+        look[looks++] = (struct ga_curve_look){.samples = scene->samples,
+                                               .series = GA_SERIES_SMOOTH,
+                                               .role = GA_ROLE_WINDOW,
+                                               .attributes = GA_ATTR_BOLD,
+                                               .name = "smooth"};
+    return looks;
+}
+
+static void loss_draw(struct ga_panel_state *state, const struct ga_scene *scene,
+                      struct ga_cells *cells, struct ga_rect inside)
+{
+    struct ga_curve_look look[GA_WATCH_REPLICAS + 2];
+    size_t looks = choose_looks(scene, cells->glyphs, look);
+
+    ga_chart_draw(&state->chart, scene, look, looks, scene->log_y, cells, inside);
+}
+
+static bool loss_key(struct ga_panel_state *state, const struct ga_scene *scene, int key)
+{
+    return ga_chart_key(&state->chart, scene, key);
+}
+
+static void loss_caption(struct ga_panel_state *state, const struct ga_scene *scene,
+                         struct ga_text *out)
+{
+    size_t count = ga_samples_count(scene->samples);
+    char figure[GA_FIGURE_TEXT];
+
+    if (scene->log_y)
+        ga_text_puts(out, "log");
+    if (scene->smoothing > 0)
+        ga_text_printf(out, "%ssmooth %.4g", out->length ? ", " : "", scene->smoothing);
+    ga_chart_caption(&state->chart, scene, out);
+    if (count > 0)
+        ga_text_printf(
+            out, "%swindow %s", out->length ? "  " : "",
+            ga_figure(figure, ga_samples_value(scene->samples, GA_SERIES_LOSS, count - 1), 7, 5));
+}
+
+const struct ga_panel ga_panel_loss = {
+    .name = "loss",
+    .title = "loss",
+    .min_rows = 2,
+    .min_columns = 16,
+    .open = loss_open,
+    .close = loss_close,
+    .draw = loss_draw,
+    .key = loss_key,
+    .caption = loss_caption,
+};

@@ -1,0 +1,21 @@
+/*
+ * Lines of text broken at blanks to the width of a panel, with the indent of the line they go on.
+ * Pure.
+ */
+#ifndef GA_UI_PARAGRAPH_H
+#define GA_UI_PARAGRAPH_H
+
+#include "ui/cells.h"
+
+/* Rows that the text takes in `columns`. */
+int ga_paragraph_rows(const char *text, int columns);
+
+/* The role and attributes of a whole line of the text (NUL-terminated, as much as fits 240 bytes).
+ */
+typedef unsigned ga_line_role(const char *line, unsigned *attributes);
+
+/* From row `first` on, as many as `rect` has. `role` may be NULL: plain text. */
+void ga_paragraph_draw(const char *text, int first, ga_line_role *role, struct ga_cells *cells,
+                       struct ga_rect rect);
+
+#endif

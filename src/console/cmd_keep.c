@@ -17,7 +17,7 @@
 struct save_request {
     const char *path;
     const char *init_from;
-    uint64_t updates;
+    uint64_t updates, hash;
 };
 
 static int save_run(struct ga_run *run, void *arg)
@@ -29,6 +29,7 @@ static int save_run(struct ga_run *run, void *arg)
     if (code == 0)
         code = ga_checkpoint_save(request->path, &state, request->init_from);
     request->updates = ga_run_counters(run)->updates;
+    request->hash = ga_run_hash(run);
     ga_state_fini(&state);
     return code;
 }
@@ -40,9 +41,12 @@ int ga_exec_save(struct ga_console *console, size_t count, const char *const *wo
     ga_engine_init_path(console->engine, init_path, sizeof(init_path));
     struct save_request request = {.path = word[0], .init_from = init_path};
     const int code = ga_engine_call(console->engine, save_run, &request);
-    if (code == 0)
-        ga_say(console, "saved %s at update %" PRIu64, word[0], request.updates);
-    return code;
+    if (code < 0)
+        return code;
+    console->saved.known = true;
+    console->saved.hash = request.hash;
+    ga_say(console, "saved %s at update %" PRIu64, word[0], request.updates);
+    return 0;
 }
 
 /* The data set that the checkpoint names, from where it names it or from beside the script. */

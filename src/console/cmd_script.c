@@ -1,5 +1,6 @@
 /* Scripts: running a file, and the verbs that only scripts need: say, ask, expect, wait, quit. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -61,12 +62,30 @@ int ga_exec_source(struct ga_console *console, size_t count, const char *const *
     return ga_script_run(console, word[0]);
 }
 
+/* To people: where a screen shows a lesson, apart from the answers of commands. */
+static void tell(struct ga_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void tell(struct ga_console *console, const char *format, ...)
+{
+    const struct ga_front *front = &console->options.front;
+    struct ga_text text = GA_TEXT_INIT;
+    va_list args;
+    va_start(args, format);
+    ga_text_vprintf(&text, format, args);
+    va_end(args);
+    if (front->say)
+        front->say(front->self, ga_text_get(&text));
+    else
+        ga_say(console, "%s", ga_text_get(&text));
+    ga_text_free(&text);
+}
+
 int ga_exec_say(struct ga_console *console, size_t count, const char *const *word)
 {
     char *text = ga_join(count, word);
     if (!text)
         return GA_ENOMEM;
-    ga_say(console, "%s", text);
+    tell(console, "%s", text);
     free(text);
     return 0;
 }
@@ -153,6 +172,15 @@ static char *trim(char *line)
     return line + strspn(line, " \t");
 }
 
+/* Whether the user wants out of the script instead of going on. */
+static bool leaves(struct ga_console *console)
+{
+    const struct ga_front *front = &console->options.front;
+    if (front->leaves && front->leaves(front->self))
+        console->interrupted = true;
+    return console->interrupted;
+}
+
 static void converse(struct ga_console *console, const struct question *question)
 {
     const struct ga_front *front = &console->options.front;
@@ -161,11 +189,11 @@ static void converse(struct ga_console *console, const struct question *question
         char *line = front->read_line(front->self, "answer: ");
         const char *typed = line ? trim(line) : "";
         const bool right = same_answer(typed, question->answer);
-        asking = !right && *typed;
+        asking = !right && *typed && !leaves(console);
         if (right)
-            ga_say(console, "right");
+            tell(console, "right");
         else if (asking)
-            ga_say(console, "not yet: try again, or an empty line shows the answer");
+            tell(console, "not yet: try again, or an empty line shows the answer");
         free(line);
     }
 }
@@ -176,14 +204,16 @@ int ga_exec_ask(struct ga_console *console, size_t count, const char *const *wor
     const int code = read_question(count, word, &question);
     if (code < 0 || !question.answer)
         return code;
-    ga_say(console, "%s", question.text);
+    tell(console, "%s", question.text);
     if (question.choices)
-        ga_say(console, "  %s", question.choices);
+        tell(console, "  %s", question.choices);
     if (console->options.front.read_line)
         converse(console, &question);
-    ga_say(console, "answer: %s", question.answer);
+    if (leaves(console))
+        return 0;
+    tell(console, "answer: %s", question.answer);
     if (question.reveal)
-        ga_say(console, "%s", question.reveal);
+        tell(console, "%s", question.reveal);
     return 0;
 }
 
@@ -230,6 +260,7 @@ int ga_exec_wait(struct ga_console *console, size_t count, const char *const *wo
         return ga_fail(GA_EINPUT, "wait %s: expected `wait key`", word[0]);
     if (front->wait_key)
         front->wait_key(front->self);
+    leaves(console);
     return 0;
 }
 

@@ -74,6 +74,7 @@ ga_command_exec ga_exec_set, ga_exec_mode, ga_exec_show, ga_exec_settings, ga_ex
 ga_command_exec ga_exec_print, ga_exec_explain, ga_exec_eval, ga_exec_devices, ga_exec_history,
     ga_exec_columns;
 ga_command_exec ga_exec_save, ga_exec_load, ga_exec_export, ga_exec_log;
+ga_command_exec ga_exec_view, ga_exec_save_display;
 ga_command_exec ga_exec_source, ga_exec_say, ga_exec_ask, ga_exec_expect, ga_exec_wait,
     ga_exec_quit, ga_exec_help;
 

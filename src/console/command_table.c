@@ -108,6 +108,9 @@ static const struct ga_command commands[] = {
      4, ga_exec_log, GA_COMPLETE_FILE, "jsonl csv off",
      "Logs every update, or every N-th, to a file as training goes on; `log` lists the logs, `log "
      "off` closes them."},
+    {"save-display", "", "FILE", GA_GROUP_KEEPING, GA_COMMAND_WRITES, 1, 1, ga_exec_save_display,
+     GA_COMPLETE_FILE, "",
+     "Writes the screen as it is: as a picture for a name in .svg, else as text."},
 
     {"slow", "", "R FACTOR", GA_GROUP_REPLICAS, 0, 2, 2, ga_exec_slow, GA_COMPLETE_NOTHING, "",
      "Makes replica R (from 0) take FACTOR times as long from its next item, in virtual time."},
@@ -124,6 +127,12 @@ static const struct ga_command commands[] = {
      "", "Fails with what was found when the condition does not hold; the exit status is then 1."},
     {"wait", "", "key", GA_GROUP_SCRIPTS, 0, 1, 1, ga_exec_wait, GA_COMPLETE_NOTHING, "key",
      "Waits for a key; does nothing in batch."},
+    {"view", "",
+     "[panel NAME | zoom [on|off] | y log|linear | x AXIS | smoothing W | glyphs G | theme T]",
+     GA_GROUP_SCRIPTS, 0, 0, 2, ga_exec_view, GA_COMPLETE_NOTHING,
+     "panel zoom y x smoothing glyphs theme",
+     "What the screen shows, and how: a word without a value takes the next one, `view` alone "
+     "prints the present view as commands. Without a screen it does nothing."},
     {"quit", "", "", GA_GROUP_SCRIPTS, 0, 0, 0, ga_exec_quit, GA_COMPLETE_NOTHING, "",
      "Ends the session."},
     {"help", "", "[WORD]", GA_GROUP_SCRIPTS, 0, 0, MANY, ga_exec_help, GA_COMPLETE_HELP, "",

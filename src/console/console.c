@@ -191,6 +191,16 @@ bool ga_console_interrupted(const struct ga_console *console)
     return console->interrupted;
 }
 
+const char *ga_console_stopped(const struct ga_console *console)
+{
+    return console->stopped;
+}
+
+bool ga_console_saved(const struct ga_console *console, uint64_t hash)
+{
+    return console->saved.known && console->saved.hash == hash;
+}
+
 int ga_console_bell(const struct ga_console *console)
 {
     return console->bell.fd;

@@ -35,6 +35,12 @@ struct ga_front {
     /* One line of an answer to `prompt`, to be freed; NULL: the user gave up. */
     char *(*read_line)(void *self, const char *prompt);
     void (*wait_key)(void *self);
+    bool (*leaves)(void *self); /* asked after those two: the user wants out of the script */
+    void (*say)(void *self,
+                const char *text); /* a script's line to people; NULL: the sink has it */
+    /* `view WORDS` and `save-display FILE`: what a screen shows. 0 or a code with its text. */
+    int (*view)(void *self, size_t count, const char *const *word);
+    int (*save_display)(void *self, const char *path);
 };
 
 struct ga_console_options {
@@ -74,6 +80,12 @@ enum {
 int ga_console_status(const struct ga_console *console); /* of the first failure */
 bool ga_console_quits(const struct ga_console *console); /* `quit` was run */
 bool ga_console_interrupted(const struct ga_console *console);
+
+/* Why the last move ended by itself: the fault or breakpoint; "" for every other end. */
+const char *ga_console_stopped(const struct ga_console *console);
+
+/* Whether the run with this hash is in a file: what was saved or loaded last. */
+bool ga_console_saved(const struct ga_console *console, uint64_t hash);
 
 /* Writes logged lines and the end of a move to the sink; for the front end's loop. */
 int ga_console_pump(struct ga_console *console);

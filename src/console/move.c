@@ -1,6 +1,7 @@
 /* Starting moves, waiting for their end, and what is answered then. */
 #include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -105,9 +106,19 @@ static int report_failure(struct ga_console *console, const struct ga_stop *stop
     return code;
 }
 
+static void keep_reason(struct ga_console *console, const struct ga_stop *stop)
+{
+    if (stop->reason == GA_STOP_BREAK)
+        snprintf(console->stopped, sizeof(console->stopped), "breakpoint %d, %s", stop->breakpoint,
+                 stop->text);
+    else if (stop->reason == GA_STOP_NONFINITE || stop->reason == GA_STOP_ERROR)
+        snprintf(console->stopped, sizeof(console->stopped), "%s", stop->error.text);
+}
+
 static int report_ending(struct ga_console *console, const struct ga_stop *stop)
 {
     console->move.active = false;
+    keep_reason(console, stop);
     ga_drain(console);
     if (stop->reason == GA_STOP_NONFINITE || stop->reason == GA_STOP_ERROR)
         return report_failure(console, stop);
@@ -156,6 +167,7 @@ static int follow(struct ga_console *console)
 int ga_move_start(struct ga_console *console, struct ga_move *move, bool counted)
 {
     console->move.asked = *move;
+    console->stopped[0] = '\0';
     console->move.counted = counted;
     const int code = ga_engine_move(console->engine, move, &console->move.ticket);
     console->move.active = code == 0;

@@ -28,6 +28,11 @@ struct ga_console {
     bool told;                       /* the failure of this line was written */
     bool quits, interrupted, broken; /* broken: the sink takes nothing more */
     struct {
+        bool known;
+        uint64_t hash;
+    } saved; /* the run as it was saved or loaded last */
+    char stopped[GA_ERROR_TEXT];
+    struct {
         bool active;
         uint64_t ticket;
         struct ga_move asked;

@@ -254,6 +254,24 @@ int ga_run_accumulator(const struct ga_run *run, size_t replica, double *sums, d
     return GA_OK;
 }
 
+const uint32_t *ga_run_rows(const struct ga_run *run, size_t replica, size_t *count)
+{
+    const struct ga_window *last = &run->rows;
+
+    *count = 0;
+    if (replica >= run->replicas)
+        return NULL;
+    const struct ga_replica *r = &run->replica[replica];
+    if (r->v.part > 0 || r->v.examples > 0) {
+        *count = r->v.part > 0 ? r->v.part : r->v.examples;
+        return r->rows;
+    }
+    if (replica >= last->replicas || !last->start)
+        return NULL;
+    *count = last->start[replica + 1] - last->start[replica];
+    return last->index + last->start[replica];
+}
+
 const float *ga_run_gradient(const struct ga_run *run)
 {
     return run->has_gradient ? run->gradient : NULL;

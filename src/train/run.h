@@ -85,6 +85,11 @@ const struct ga_window_state *ga_run_window(const struct ga_run *run);
 
 /* Mean gradient (sum / weight) of one replica's accumulator, host; norm 0 when it is empty. */
 int ga_run_accumulator(const struct ga_run *run, size_t replica, double *sums, double *weight);
+/*
+ * Rows of the data that a replica works on, or else had in the last window: borrowed, valid until
+ * the next event. NULL and 0 when it has none.
+ */
+const uint32_t *ga_run_rows(const struct ga_run *run, size_t replica, size_t *count);
 /* g of the window, known from REDUCE until the next window opens; NULL otherwise. */
 const float *ga_run_gradient(const struct ga_run *run);
 

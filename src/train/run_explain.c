@@ -397,17 +397,18 @@ int ga_run_parameters(const struct ga_run *run, const char *text, size_t *first,
     tensor = ga_net_tensor(&run->net, name);
     if (!tensor)
         return unknown_tensor(&run->net, text);
-    *first = tensor->offset;
-    *count = tensor->rows * tensor->columns;
-    if (!bracket)
+    if (!bracket) {
+        *first = tensor->offset;
+        *count = tensor->rows * tensor->columns;
         return GA_OK;
+    }
     length = strlen(bracket);
     if (length < 3 || length - 2 >= sizeof index || bracket[length - 1] != ']')
         return ga_fail(GA_EINPUT, "\"%.60s\": expected an index like %s[0]", text, tensor->name);
     memcpy(index, bracket + 1, length - 2);
     if (read_index(tensor, index, &at) < 0)
         return ga_error_code();
-    *first += at;
+    *first = tensor->offset + at;
     *count = 1;
     return GA_OK;
 }

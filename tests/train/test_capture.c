@@ -178,7 +178,7 @@ static void test_restored_with_workers(void **state)
 {
     const struct scenario scenario = {
         .start = {.data = "parabola n=1024",
-                  .settings = "model 1-24-24-1 replicas 3 accum 2 batch 64 lr 0.001 backup 1 "
+                  .settings = "model 1-96-96-1 replicas 3 accum 2 batch 64 lr 0.001 backup 1 "
                               "late finish jitter exponential",
                   .threads = 3},
         .events = 60,

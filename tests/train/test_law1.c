@@ -42,6 +42,7 @@ static const char *const parabola_splits[] = {
     "replicas 16 accum 5 global 50",
     "replicas 50 accum 7 global 50",
     "replicas 64 accum 2 global 50",
+    "replicas 1024 accum 1 global 50",
     "replicas 3 accum 5 global 50 sharding strided",
     "replicas 7 accum 2 global 50 sharding contiguous",
     "replicas 16 accum 3 global 50 sharding strided",
@@ -121,7 +122,7 @@ static void test_digits_with_adam(void **state)
 /* Whoever computes a micro-batch, the caller or one of many workers. */
 static void test_threads_change_nothing(void **state)
 {
-    const char *settings = DIGITS "replicas 4 accum 2 batch 40 backup 1 late finish "
+    const char *settings = DIGITS "replicas 4 accum 2 batch 150 backup 1 late finish "
                                   "jitter exponential";
     const int threads[] = {1, 3, 7};
     struct ga_test_start start = digits(settings, 0);

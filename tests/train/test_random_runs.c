@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "train/run_internal.h"
 #include "train/support/random_start.h"
 #include "train/support/run_rig.h"
 #include "train/support/serial.h"
@@ -198,7 +199,7 @@ static void test_threads_are_irrelevant(void **state)
 
         ga_test_random_start(&random, seed, GA_TEST_ANY_BACKUP);
         snprintf(words, sizeof words,
-                 "%s model 1-24-24-1 accum 2 global %d tail short sharding stream", random.settings,
+                 "%s model 1-96-96-1 accum 2 global %d tail short sharding stream", random.settings,
                  random.replicas * 70);
         for (int k = 0; k < 3; k++) {
             struct ga_run_rig rig;
@@ -206,6 +207,8 @@ static void test_threads_are_irrelevant(void **state)
             random.start = (struct ga_test_start){
                 .data = "parabola n=1000", .settings = words, .threads = k * 2};
             open_random(&rig, &random);
+            if (k > 0 && random.replicas > 1)
+                assert_true(rig.run->parallel);
             ga_run_rig_updates(&rig, 6);
             hash[k] = ga_run_hash(rig.run);
             assert_int_equal(hash[k], hash[0]);

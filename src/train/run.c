@@ -262,8 +262,8 @@ const uint32_t *ga_run_rows(const struct ga_run *run, size_t replica, size_t *co
     if (replica >= run->replicas)
         return NULL;
     const struct ga_replica *r = &run->replica[replica];
-    if (r->v.part > 0 || r->v.examples > 0) {
-        *count = r->v.part > 0 ? r->v.part : r->v.examples;
+    if (r->v.part > 0) {
+        *count = r->v.part;
         return r->rows;
     }
     if (replica >= last->replicas || !last->start)

@@ -263,6 +263,7 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
     run->last_event = state->last_event;
     run->last_record = state->last_record;
     run->has_record = state->has_record;
+    run->rows.replicas = 0; /* of another window */
     run->has_gradient = state->gradient != NULL;
     if (state->gradient)
         memcpy(run->gradient, state->gradient, run->net.parameters * sizeof(float));

@@ -161,10 +161,32 @@ static int check_nesterov(const struct ga_settings *settings)
     return ga_fail(GA_ERANGE, "nesterov on with momentum 0: expected a momentum above 0");
 }
 
+/* Push modes hand out the pieces of a window one by one: each replica must find one in it. */
+static int check_pieces(const struct ga_settings *settings)
+{
+    const bool pushes = settings->mode == GA_MODE_ASYNC || settings->mode == GA_MODE_SSP ||
+                        settings->mode == GA_MODE_BUFFERED || settings->mode == GA_MODE_HOGWILD;
+    if (!pushes || settings->global == 0 || settings->global >= settings->replicas)
+        return 0;
+    return ga_fail(GA_ERANGE,
+                   "mode %s with global %d and %d replicas: expected at least one example each, so "
+                   "global %d or more",
+                   ga_choice_word("mode", (int)settings->mode), (int)settings->global,
+                   (int)settings->replicas, (int)settings->replicas);
+}
+
+static int check_outer(const struct ga_settings *settings)
+{
+    if (settings->outer.kind != GA_OUTER_NESTEROV || settings->outer.momentum > 0)
+        return 0;
+    return ga_fail(GA_ERANGE, "outer nesterov with momentum 0: expected a momentum above 0");
+}
+
 int ga_settings_check(const struct ga_settings *settings)
 {
     static int (*const rules[])(const struct ga_settings *) = {
-        check_window, check_backup, check_nesterov, ga_value_check_jitter};
+        check_window, check_backup, check_nesterov,
+        check_pieces, check_outer,  ga_value_check_jitter};
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         const int code = rules[i](settings);
         if (code < 0)

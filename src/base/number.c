@@ -267,20 +267,20 @@ static bool scale(const struct decimal *number, uint64_t unit, uint64_t *out)
     return value <= UINT64_MAX;
 }
 
+static const struct unit time_units[] = {
+    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
+
 int ga_read_time(const char *text, int64_t low_ns, int64_t high_ns, int64_t *out_ns)
 {
-    static const struct unit units[] = {
-        {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
-    static const struct unit no_unit = {"", 1};
     char quoted[GA_QUOTE_TEXT];
     char low_text[GA_NUMBER_TEXT];
     char high_text[GA_NUMBER_TEXT];
     struct decimal number;
     uint64_t magnitude = 0;
     const size_t taken = scan_decimal(text, strlen(text), &number);
-    const struct unit *unit = find_unit(text + taken, units, false);
-    if (taken > 0 && number.mantissa == 0 && !text[taken])
-        unit = &no_unit;
+    /* Zero needs no unit. */
+    const bool bare_zero = number.mantissa == 0 && !text[taken];
+    const struct unit *unit = bare_zero ? time_units : find_unit(text + taken, time_units, false);
     if (taken == 0 || !unit)
         return ga_fail(GA_EINPUT, "%s is not a time, expected a number and ns, us, ms or s",
                        ga_quote(quoted, text));
@@ -296,32 +296,33 @@ int ga_read_time(const char *text, int64_t low_ns, int64_t high_ns, int64_t *out
     return out_of_range(ga_quote(quoted, text), low_text, high_text);
 }
 
+static const struct unit byte_units[] = {
+    {"", 1},
+    {"B", 1},
+    {"KiB", UINT64_C(1) << 10},
+    {"MiB", UINT64_C(1) << 20},
+    {"GiB", UINT64_C(1) << 30},
+    {"TiB", UINT64_C(1) << 40},
+    {"PiB", UINT64_C(1) << 50},
+    {"EiB", UINT64_C(1) << 60},
+    {"KB", UINT64_C(1000)},
+    {"MB", UINT64_C(1000000)},
+    {"GB", UINT64_C(1000000000)},
+    {"TB", UINT64_C(1000000000000)},
+    {"PB", UINT64_C(1000000000000000)},
+    {"EB", UINT64_C(1000000000000000000)},
+    {NULL, 0},
+};
+
 int ga_read_bytes(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
-    static const struct unit units[] = {
-        {"", 1},
-        {"B", 1},
-        {"KiB", UINT64_C(1) << 10},
-        {"MiB", UINT64_C(1) << 20},
-        {"GiB", UINT64_C(1) << 30},
-        {"TiB", UINT64_C(1) << 40},
-        {"PiB", UINT64_C(1) << 50},
-        {"EiB", UINT64_C(1) << 60},
-        {"KB", UINT64_C(1000)},
-        {"MB", UINT64_C(1000000)},
-        {"GB", UINT64_C(1000000000)},
-        {"TB", UINT64_C(1000000000000)},
-        {"PB", UINT64_C(1000000000000000)},
-        {"EB", UINT64_C(1000000000000000000)},
-        {NULL, 0},
-    };
     char quoted[GA_QUOTE_TEXT];
     char low_text[GA_NUMBER_TEXT];
     char high_text[GA_NUMBER_TEXT];
     struct decimal number;
     uint64_t value = 0;
     const size_t taken = scan_decimal(text, strlen(text), &number);
-    const struct unit *unit = find_unit(text + taken, units, true);
+    const struct unit *unit = find_unit(text + taken, byte_units, true);
     if (taken == 0 || !unit)
         return ga_fail(GA_EINPUT, "%s is not a size, expected a number and B, KiB, MiB, GiB or TiB",
                        ga_quote(quoted, text));

@@ -10,12 +10,13 @@
 
 #include <stdint.h>
 
+/* What a draw is for, and what its index means. */
 enum ga_purpose {
-    GA_DRAW_INIT = 1,    /* index = parameter index in file order */
-    GA_DRAW_SHUFFLE = 2, /* epoch and position: see dataset/permutation.h */
-    GA_DRAW_JITTER = 3,  /* index = item number k of the replica */
-    GA_DRAW_NOISE = 4,   /* index = example */
-    GA_DRAW_SPLIT = 5    /* index = position; choice of held-out rows */
+    GA_DRAW_INIT = 1,    /* parameter, in file order */
+    GA_DRAW_SHUFFLE = 2, /* position; replica = 0, the stream mixes the epoch into the seed */
+    GA_DRAW_JITTER = 3,  /* item number k of the replica */
+    GA_DRAW_NOISE = 4,   /* example */
+    GA_DRAW_SPLIT = 5    /* position; choice of held-out rows */
 };
 
 void ga_draw(uint64_t seed, uint64_t index, uint32_t replica, enum ga_purpose purpose,

@@ -16,6 +16,8 @@ struct ga_context {
     struct ga_cpu_work work;
     float *room;     /* all rows of the work area */
     size_t examples; /* that it holds, whole vectors */
+    double *wide;
+    struct ga_cpu_pair pairs[GA_CPU_FLAT];
 };
 
 /* Whole vectors of the widest kind, at least one; SIZE_MAX where that overflows. */
@@ -38,6 +40,29 @@ static size_t floats_per_example(const struct ga_net *net)
     return count;
 }
 
+static bool is_flat(const struct ga_net *net)
+{
+    return net->parameters <= GA_CPU_FLAT && net->width[0] <= GA_CPU_FLAT;
+}
+
+/* Ones, and the inputs and deltas of one layer; of all layers where pairs are listed. */
+static size_t wide_rows(const struct ga_net *net)
+{
+    size_t all = 1;
+    size_t most = 1;
+    for (size_t k = 0; k < net->layers; k++) {
+        const size_t here = net->width[k] + net->width[k + 1];
+        all += here;
+        most = here + 1 > most ? here + 1 : most;
+    }
+    return is_flat(net) ? all : most;
+}
+
+static size_t wide_bytes(const struct ga_net *net)
+{
+    return wide_rows(net) * GA_CPU_CHUNK * sizeof(double);
+}
+
 static float *carve(float **next, size_t width, size_t examples)
 {
     float *rows = *next;
@@ -52,7 +77,6 @@ static void lay_out(struct ga_context *context)
     struct ga_cpu_work *work = &context->work;
     const size_t n = context->examples;
     float *next = context->room;
-    work->net = net;
     work->rows[0] = carve(&next, net->width[0], n);
     for (size_t k = 1; k < net->layers; k++) {
         work->rows[k] = carve(&next, net->width[k], n);
@@ -80,10 +104,40 @@ static int make_room(struct ga_context *context, size_t count)
     return GA_OK;
 }
 
+/* Parameter (j, i) of a weight has input i and delta j; a bias has ones; a quadratic's w_i has the
+ * pair i. */
+static void list_layer(struct ga_context *context, size_t k, size_t row)
+{
+    const struct ga_net *net = &context->net;
+    const size_t in = net->width[k];
+    const bool pairs = net->kind == GA_NET_QUADRATIC;
+    const size_t count = pairs ? in : in * net->width[k + 1];
+    for (size_t p = 0; p < count; p++) {
+        const size_t a = row + p % in;
+        const size_t d = row + in + (pairs ? p : p / in);
+        context->pairs[net->weight_at[k] + p] = (struct ga_cpu_pair){(uint16_t)a, (uint16_t)d};
+    }
+    for (size_t j = 0; net->bias && j < net->width[k + 1]; j++)
+        context->pairs[net->bias_at[k] + j] = (struct ga_cpu_pair){0, (uint16_t)(row + in + j)};
+}
+
+static void list_pairs(struct ga_context *context)
+{
+    const struct ga_net *net = &context->net;
+    size_t row = 1;
+    for (size_t k = 0; k < net->layers; k++) {
+        list_layer(context, k, row);
+        row += net->width[k] + net->width[k + 1];
+    }
+    context->work.pairs = context->pairs;
+}
+
 static void exact_close(struct ga_context *context)
 {
-    if (context)
+    if (context) {
         free(context->room);
+        free(context->wide);
+    }
     free(context);
 }
 
@@ -99,10 +153,15 @@ static int exact_open(struct ga_context **out, const struct ga_net *net, size_t 
         return GA_ENOMEM;
     context->net = *net;
     context->kernel = kernel;
-    if (make_room(context, max_batch) < 0) {
+    context->wide = ga_alloc_aligned(1, wide_bytes(net));
+    context->work.net = &context->net;
+    context->work.wide = context->wide;
+    if (!context->wide || make_room(context, max_batch) < 0) {
         exact_close(context);
         return GA_ENOMEM;
     }
+    if (is_flat(net))
+        list_pairs(context);
     *out = context;
     return GA_OK;
 }
@@ -110,10 +169,11 @@ static int exact_open(struct ga_context **out, const struct ga_net *net, size_t 
 static size_t exact_context_bytes(const struct ga_net *net, size_t max_batch)
 {
     const size_t each = floats_per_example(net) * sizeof(float);
+    const size_t fixed = sizeof(struct ga_context) + wide_bytes(net);
     const size_t examples = room_examples(max_batch);
-    if (examples > (SIZE_MAX - sizeof(struct ga_context)) / each)
+    if (examples > (SIZE_MAX - fixed) / each)
         return SIZE_MAX;
-    return sizeof(struct ga_context) + examples * each;
+    return fixed + examples * each;
 }
 
 static size_t exact_sum_count(const struct ga_net *net)

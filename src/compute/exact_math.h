@@ -37,6 +37,7 @@ GA_EXACT_DOUBLE float ga_exact_float_from_bits(uint32_t bits)
 #define EM_SPLAT(c)           (c)
 #define EM_LESS(a, b)         ((a) < (b))
 #define EM_SELECT(mask, a, b) ((mask) ? (a) : (b))
+#define EM_SMALLER(a, b)      ((a) < (b) ? (a) : (b))
 #define EM_BITS(x)            ga_exact_float_bits(x)
 #define EM_FROM(w)            ga_exact_float_from_bits(w)
 #include "compute/exact_math.inc"
@@ -47,6 +48,7 @@ GA_EXACT_DOUBLE float ga_exact_float_from_bits(uint32_t bits)
 #undef EM_SPLAT
 #undef EM_LESS
 #undef EM_SELECT
+#undef EM_SMALLER
 #undef EM_BITS
 #undef EM_FROM
 

@@ -1,7 +1,8 @@
 /*
  * Vectors of GA_LANES floats (4 or 8) in the compilers' vector extension, and the few operations on
- * them that the kernels need. Everything is inline and private to the file that includes it,
- * because the same names stand for other types elsewhere.
+ * them that the kernels need; eight lanes mean AVX2, and a few of its instructions are named
+ * because gcc does not find them by itself. Everything is inline and private to the file that
+ * includes it, because the same names stand for other types elsewhere.
  */
 #ifndef GA_COMPUTE_LANES_H
 #define GA_COMPUTE_LANES_H
@@ -14,14 +15,26 @@
 #define GA_LANES 4
 #endif
 
+#if GA_LANES == 8
+#include <immintrin.h>
+#endif
+
 #define LANES_HALF   (GA_LANES / 2)
 #define LANES_INLINE static inline __attribute__((always_inline, unused))
 
 typedef float lanes_f __attribute__((vector_size(GA_LANES * 4)));
 typedef uint32_t lanes_u __attribute__((vector_size(GA_LANES * 4)));
+typedef int32_t lanes_i __attribute__((vector_size(GA_LANES * 4)));
 typedef float lanes_h __attribute__((vector_size(LANES_HALF * 4))); /* half of a lanes_f */
 typedef double lanes_d __attribute__((vector_size(LANES_HALF * 8)));
 typedef uint64_t lanes_q __attribute__((vector_size(LANES_HALF * 8)));
+
+/* Lanes of a and b by number, b's behind a's. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define lanes_shuffle(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define lanes_shuffle(a, b, ...) __builtin_shuffle(a, b, (lanes_q){__VA_ARGS__})
+#endif
 
 LANES_INLINE lanes_f lanes_load(const float *from)
 {
@@ -35,12 +48,21 @@ LANES_INLINE void lanes_store(float *to, lanes_f x)
     memcpy(to, &x, sizeof x);
 }
 
+LANES_INLINE lanes_d lanes_widen(lanes_h x)
+{
+#if GA_LANES == 8
+    return (lanes_d)_mm256_cvtps_pd((__m128)x);
+#else
+    return __builtin_convertvector(x, lanes_d);
+#endif
+}
+
 /* Floats `from` .. as doubles; they are half a vector. */
 LANES_INLINE lanes_d lanes_load_wide(const float *from)
 {
     lanes_h x;
     memcpy(&x, from, sizeof x);
-    return __builtin_convertvector(x, lanes_d);
+    return lanes_widen(x);
 }
 
 LANES_INLINE lanes_f lanes_splat(float x)
@@ -68,11 +90,25 @@ LANES_INLINE lanes_u lanes_size(lanes_f x)
     return (lanes_u)x & 0x7fffffffu;
 }
 
+/* a where a < b, else b; b where one is NaN. */
+LANES_INLINE lanes_f lanes_smaller(lanes_f a, lanes_f b)
+{
+#if GA_LANES == 8
+    return (lanes_f)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return lanes_select(lanes_less(a, b), a, b);
+#endif
+}
+
+/* Of words below 2^31. */
 LANES_INLINE lanes_u lanes_larger(lanes_u a, lanes_u b)
 {
-    const lanes_u mask = (lanes_u)((__attribute__((vector_size(GA_LANES * 4))) int32_t)
-                                       a > (__attribute__((vector_size(GA_LANES * 4))) int32_t) b);
+#if GA_LANES == 8
+    return (lanes_u)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    const lanes_u mask = (lanes_u)((lanes_i)a > (lanes_i)b);
     return (mask & a) | (~mask & b);
+#endif
 }
 
 LANES_INLINE uint32_t lanes_largest(lanes_u x)
@@ -83,6 +119,35 @@ LANES_INLINE uint32_t lanes_largest(lanes_u x)
     return largest;
 }
 
+LANES_INLINE lanes_d lanes_load_d(const double *from)
+{
+    lanes_d x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+
+LANES_INLINE void lanes_store_d(double *to, lanes_d x)
+{
+    memcpy(to, &x, sizeof x);
+}
+
+/* A vector as doubles, in two. */
+LANES_INLINE void lanes_store_wide(double *to, lanes_f x)
+{
+    lanes_h half[2];
+    memcpy(half, &x, sizeof x);
+    lanes_store_d(to, lanes_widen(half[0]));
+    lanes_store_d(to + LANES_HALF, lanes_widen(half[1]));
+}
+
+LANES_INLINE int lanes_any(lanes_q mask)
+{
+    uint64_t any = 0;
+    for (int i = 0; i < LANES_HALF; i++)
+        any |= mask[i];
+    return any != 0;
+}
+
 /* Sum over lanes; used where sums are exact, so the order is free. */
 LANES_INLINE double lanes_total(lanes_d x)
 {
@@ -90,6 +155,19 @@ LANES_INLINE double lanes_total(lanes_d x)
     return (x[0] + x[1]) + (x[2] + x[3]);
 #else
     return x[0] + x[1];
+#endif
+}
+
+/* The sums over lanes of four vectors, as neighbours in one or two vectors. */
+LANES_INLINE void lanes_totals(const lanes_q s[4], lanes_q out[4 / LANES_HALF])
+{
+#if GA_LANES == 8
+    const lanes_q u = lanes_shuffle(s[0], s[1], 0, 4, 2, 6) + lanes_shuffle(s[0], s[1], 1, 5, 3, 7);
+    const lanes_q v = lanes_shuffle(s[2], s[3], 0, 4, 2, 6) + lanes_shuffle(s[2], s[3], 1, 5, 3, 7);
+    out[0] = lanes_shuffle(u, v, 0, 1, 4, 5) + lanes_shuffle(u, v, 2, 3, 6, 7);
+#else
+    out[0] = lanes_shuffle(s[0], s[1], 0, 2) + lanes_shuffle(s[0], s[1], 1, 3);
+    out[1] = lanes_shuffle(s[2], s[3], 0, 2) + lanes_shuffle(s[2], s[3], 1, 3);
 #endif
 }
 
@@ -109,6 +187,7 @@ LANES_INLINE lanes_u lanes_first(size_t count)
 #define EM_SPLAT(c)           lanes_splat(c)
 #define EM_LESS(a, b)         lanes_less(a, b)
 #define EM_SELECT(mask, a, b) lanes_select(mask, a, b)
+#define EM_SMALLER(a, b)      lanes_smaller(a, b)
 #define EM_BITS(x)            ((lanes_u)(x))
 #define EM_FROM(w)            ((lanes_f)(w))
 #include "compute/exact_math.inc"
@@ -119,6 +198,7 @@ LANES_INLINE lanes_u lanes_first(size_t count)
 #undef EM_SPLAT
 #undef EM_LESS
 #undef EM_SELECT
+#undef EM_SMALLER
 #undef EM_BITS
 #undef EM_FROM
 

@@ -133,10 +133,15 @@ int ga_run_event(struct ga_run *run)
         [GA_PHASE_CLIP] = ga_window_clip,      [GA_PHASE_APPLY] = ga_window_apply,
         [GA_PHASE_CLEAR] = ga_window_clear,
     };
-    int code = 0;
+    int code = GA_OK;
 
     run->counters.events++;
-    code = step_of[run->phase](run);
+    if (run->phase == GA_PHASE_IDLE && run->pending)
+        code = ga_run_boundary(run);
+    if (code == GA_OK)
+        code = run_is(run, GA_FAMILY_PUSH) || run_is(run, GA_FAMILY_SHARED)
+                   ? ga_push_event(run)
+                   : step_of[run->phase](run);
     if (code < 0)
         run->counters.events--;
     return code;

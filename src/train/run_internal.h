@@ -46,7 +46,9 @@ struct ga_run {
     struct ga_settings_share *settings, *pending;
     struct ga_version *server, *previous; /* previous: before the last APPLY; NULL at first */
     struct ga_stream *stream;
-    struct ga_window rows; /* of the last window opened */
+    struct ga_window rows; /* of the last window taken from the stream */
+    size_t next_piece;   /* push modes: its first piece not handed out; none left: rows.replicas */
+    double piece_weight; /* weight of that window */
 
     struct ga_counters counters;
     enum ga_phase phase;
@@ -68,6 +70,18 @@ struct ga_run {
     float *item_gradient; /* (parameters) scratch */
     bool has_gradient;
     const void **buffers; /* (replicas) for the collective */
+
+    struct ga_version *
+        *recent; /* (recent_count) delay: versions before the server's, oldest first */
+    size_t recent_count, recent_capacity;
+    int64_t server_free_ns;
+    bool draining;
+    size_t waiting; /* live replicas in state READY; kept in push modes */
+    uint64_t stale[GA_STALENESS_BINS];
+    float *average; /* (parameters) local: after REDUCE until CLEAR */
+    bool has_average;
+    float *shared;           /* (parameters) hogwild: weights being written; NULL in other modes */
+    uint32_t *shared_writes; /* (parameters) */
 
     struct ga_workers *workers;
     bool parallel; /* micro-batches are worth a hand-over to workers */
@@ -102,12 +116,17 @@ void ga_run_batch(const struct ga_run *run, struct ga_batch *batch);
 /* run_item.c: one replica's item. Times are virtual ns. */
 int ga_item_start(struct ga_run *run, size_t replica, int64_t time_ns);
 int ga_item_micro(struct ga_run *run, size_t replica, int64_t time_ns);
-void ga_item_finish(struct ga_run *run, size_t replica, int64_t time_ns);
+void ga_item_rest(struct ga_run *run, size_t replica, int64_t time_ns);   /* its work is done */
+void ga_item_finish(struct ga_run *run, size_t replica, int64_t time_ns); /* and handed over */
 void ga_item_drop(struct ga_run *run, size_t replica, int64_t time_ns);
 void ga_item_make_late(struct ga_run *run, size_t replica);
-void ga_item_settle(struct ga_run *run, size_t replica); /* waits for its task */
-int64_t ga_item_micro_end(const struct ga_run *run, const struct ga_replica_value *value,
-                          uint32_t micro);
+void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
+void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
+void ga_item_event(const struct ga_replica_value *value, size_t replica, struct ga_event *event);
+double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t count);
+int64_t ga_item_micro_end(const struct ga_replica_value *value, uint32_t micro);
+bool ga_item_may_start(const struct ga_run *run, size_t replica, uint64_t least_clock);
+uint64_t ga_item_least_clock(const struct ga_run *run);
 
 /* run_window.c: the phases of an update; each is one event. */
 int ga_window_open_next(struct ga_run *run);
@@ -117,11 +136,51 @@ int ga_window_check(struct ga_run *run);
 int ga_window_clip(struct ga_run *run);
 int ga_window_apply(struct ga_run *run);
 int ga_window_clear(struct ga_run *run);
+void ga_window_close(struct ga_run *run, bool cancel);
+void ga_window_begin(struct ga_run *run); /* an empty window or buffer, one number on */
+
+/* run_update.c: from a window's sums to new weights. */
+int ga_update_examine(const struct ga_run *run); /* GA_OK, or GA_ENONFINITE with text */
+int ga_update_report(const struct ga_run *run, const struct ga_replica *replica);
+int ga_update_step(struct ga_run *run); /* optimizer step at window.lr; publishes the version */
+int ga_update_publish(struct ga_run *run, struct ga_version *next);
+double ga_update_rate(const struct ga_settings *settings, uint64_t update);
+int ga_update_pull(struct ga_run *run, struct ga_version **out); /* what a replica reads now */
+void ga_update_forget_recent(struct ga_run *run, size_t keep);
+
+/* run_push.c: push modes; one event is a micro-batch, an arrival or a replica's turn. */
+int ga_push_event(struct ga_run *run);
+int ga_push_flush(struct ga_run *run);
+int ga_push_discard(struct ga_run *run);
+
+/* run_local.c: rounds of private steps. */
+int ga_local_deal(struct ga_run *run); /* replicas with a part, or a negative code */
+int ga_local_pull(struct ga_run *run, size_t replica);
+int ga_local_step(struct ga_run *run, size_t replica); /* after the last micro-batch of a step */
+int ga_local_average(struct ga_run *run);
+int ga_local_apply(struct ga_run *run);
+
+/* run_hogwild.c */
+int ga_hogwild_enter(struct ga_run *run); /* the server's weights become the shared ones */
+void ga_hogwild_leave(struct ga_run *run);
+int ga_hogwild_start(struct ga_run *run, size_t replica);
+bool ga_hogwild_between(const struct ga_run *run, size_t replica); /* a coordinate comes next */
+void ga_hogwild_touch(struct ga_run *run, size_t replica, int64_t time_ns);
+int ga_hogwild_compute(struct ga_run *run, size_t replica, int64_t time_ns);
+int ga_hogwild_publish(struct ga_run *run); /* the shared weights as a version */
+int64_t ga_hogwild_next(const struct ga_run *run, size_t replica); /* time of its next step */
+int ga_hogwild_item_open(struct ga_hogwild_item **out, size_t parameters);
+void ga_hogwild_item_close(struct ga_hogwild_item *item);
+
+/* run_boundary.c: pending settings at an update boundary. */
+int ga_run_boundary(struct ga_run *run);
+void ga_run_count_waiting(struct ga_run *run);
 
 /* run_record.c */
 void ga_run_emit(struct ga_run *run, struct ga_event *event);
 void ga_run_record_window(struct ga_run *run);
 void ga_run_noise(struct ga_run *run);
+uint64_t ga_run_closed(const struct ga_run *run);
 
 /* run_settings.c */
 int ga_run_apply_pending(struct ga_run *run);
@@ -129,9 +188,15 @@ int ga_run_adopt(struct ga_run *run, const struct ga_settings *settings);
 void ga_run_stream_spec(const struct ga_settings *settings, size_t rows,
                         struct ga_stream_spec *out);
 void ga_run_optimizer_spec(const struct ga_settings *settings, struct ga_optimizer_spec *out);
-size_t ga_run_state_blocks(const struct ga_settings *settings);
+size_t ga_run_state_blocks(const struct ga_settings *settings); /* of the server's optimizer */
+size_t ga_run_private_blocks(const struct ga_settings *settings);
 
 /* Copies the table rows of one kind from one valid value to another. */
 int ga_run_copy_settings(struct ga_settings *to, const struct ga_settings *from, enum ga_when when);
+
+static inline bool run_is(const struct ga_run *run, enum ga_family family)
+{
+    return run->policy->family == family;
+}
 
 #endif

@@ -11,13 +11,11 @@
  * Micro-batches of an item end in proportion to the examples done; the last one ends with the item.
  * The product is up to 2^62 * 2^18, hence 128 bits.
  */
-int64_t ga_item_micro_end(const struct ga_run *run, const struct ga_replica_value *value,
-                          uint32_t micro)
+int64_t ga_item_micro_end(const struct ga_replica_value *value, uint32_t micro)
 {
     size_t first = 0, count = 0;
     __extension__ __int128 span = value->finish_ns - value->start_ns;
 
-    (void)run;
     ga_plan_part(value->examples, value->micros, micro, &first, &count);
     if (first + count == value->examples)
         return value->finish_ns;
@@ -35,7 +33,7 @@ static int compute_micro(struct ga_run *run, struct ga_replica *replica, int lan
         return ga_error_code();
     ga_run_batch(run, &batch);
     ga_plan_part(replica->v.examples, replica->v.micros, replica->v.micro, &first, &batch.count);
-    batch.index = replica->rows + first;
+    batch.index = replica->rows + replica->v.step_row + first;
     return run->compute->gradient(context, replica->v.read->weights, &batch, GA_ASSIGN, sums,
                                   &replica->micro_tally);
 }
@@ -84,26 +82,91 @@ static void clear_item(struct ga_replica_value *v)
     v->fault_flags = 0;
 }
 
+double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t count)
+{
+    double sum = 0;
+
+    if (!run->table->weights)
+        return (double)count;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)run->table->weights[rows[i]];
+    return sum;
+}
+
+uint64_t ga_item_least_clock(const struct ga_run *run)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (size_t r = 0; r < run->replicas; r++)
+        if (!run->replica[r].v.dead && run->replica[r].v.clock < least)
+            least = run->replica[r].v.clock;
+    return least;
+}
+
+bool ga_item_may_start(const struct ga_run *run, size_t r, uint64_t least_clock)
+{
+    const struct ga_replica_value *v = &run->replica[r].v;
+    struct ga_turn turn = {
+        .settings = run_set(run),
+        .window = &run->window,
+        .replica = v,
+        .closed = ga_run_closed(run),
+        .least_clock = least_clock,
+    };
+
+    return v->state == GA_REPLICA_READY && !v->dead && run->policy->may_start(&turn);
+}
+
+void ga_item_schedule(struct ga_run *run, size_t r)
+{
+    const struct ga_replica *replica = &run->replica[r];
+    const struct ga_replica_value *v = &replica->v;
+    int64_t time_ns = v->finish_ns;
+
+    if (v->state == GA_REPLICA_BUSY && replica->hogwild)
+        time_ns = ga_hogwild_next(run, r);
+    else if (v->state == GA_REPLICA_BUSY && v->micro < v->micros)
+        time_ns = ga_item_micro_end(v, v->micro);
+    run->clock_kind->schedule(run->clock, r, time_ns);
+}
+
+/* The weights it will work on: private ones in local mode, else what the server gives out. */
+static int pull(struct ga_run *run, size_t r)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+
+    ga_version_close(v->read);
+    v->read = NULL;
+    if (!run_is(run, GA_FAMILY_ROUND))
+        return ga_update_pull(run, &v->read);
+    if (v->step == 0 && ga_local_pull(run, r) < 0)
+        return ga_error_code();
+    v->read = ga_version_share(v->own);
+    return GA_OK;
+}
+
 int ga_item_start(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica *replica = &run->replica[r];
     struct ga_replica_value *v = &replica->v;
 
+    if (pull(run, r) < 0)
+        return ga_error_code();
     clear_item(v);
     replica->has_kept = false;
     v->state = GA_REPLICA_BUSY;
     v->in_window = false;
     v->window = run->window.number;
-    v->examples = v->part;
-    v->micros = ga_plan_micros(run_set(run), v->part);
+    v->examples = run_is(run, GA_FAMILY_ROUND) ? replica->step_count[v->step] : v->part;
+    v->micros = ga_plan_micros(run_set(run), v->examples);
     v->idle_ns += time_ns - v->free_ns;
     v->start_ns = time_ns;
     v->finish_ns = ga_time_add(
         time_ns, ga_time_item(run_set(run), (uint32_t)r, v->items, v->examples, v->slow));
     v->items++;
-    ga_version_close(v->read);
-    v->read = ga_version_share(run->server);
-    run->clock_kind->schedule(run->clock, r, ga_item_micro_end(run, v, 0));
+    if (run_is(run, GA_FAMILY_SHARED))
+        return ga_hogwild_start(run, r);
+    ga_item_schedule(run, r);
     submit_next(run, replica);
     return GA_OK;
 }
@@ -154,11 +217,11 @@ static double effective_count(const struct ga_tally *tally)
     return weight * weight / tally->weight_square;
 }
 
-static void fill_item_event(const struct ga_replica_value *v, size_t r, struct ga_event *event)
+void ga_item_event(const struct ga_replica_value *v, size_t r, struct ga_event *event)
 {
     event->replica = (int32_t)r;
     event->start_ns = v->start_ns;
-    event->version = v->read->number;
+    event->version = v->read ? v->read->number : 0;
     event->micro = v->micro;
     event->micros = v->micros;
 }
@@ -169,7 +232,7 @@ static void emit_micro(struct ga_run *run, size_t r, double norm)
     const struct ga_tally *tally = &replica->micro_tally;
     struct ga_event event = {.kind = GA_EVENT_MICRO, .norm = norm};
 
-    fill_item_event(&replica->v, r, &event);
+    ga_item_event(&replica->v, r, &event);
     event.examples = (uint32_t)tally->examples;
     event.weight = ga_tally_weight_sum(tally);
     event.loss = ga_tally_loss_sum(tally) / event.weight;
@@ -204,10 +267,32 @@ int ga_item_micro(struct ga_run *run, size_t r, int64_t time_ns)
     if (tally->flags != 0 || !isfinite(norm))
         note_fault(run, replica, sums, tally->flags);
     emit_micro(run, r, norm);
-    run->clock_kind->schedule(
-        run->clock, r, v->micro < v->micros ? ga_item_micro_end(run, v, v->micro) : v->finish_ns);
+    ga_item_schedule(run, r);
     submit_next(run, replica);
     return GA_OK;
+}
+
+/* What the item's own accumulator says of it; in local mode, of its whole round. */
+static void measure_item(struct ga_run *run, size_t r)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+    const struct ga_tally *tally = run_is(run, GA_FAMILY_ROUND) ? &v->round : &v->tally;
+    double weight = ga_tally_weight_sum(&v->tally);
+
+    v->loss = ga_tally_loss_sum(tally) / ga_tally_weight_sum(tally);
+    v->norm = weight > 0 ? run->compute->mean(&run->net, run->replica[r].sums, weight, NULL) : 0;
+    v->staleness = (double)(run->counters.updates - v->read->number);
+}
+
+static void count_staleness(struct ga_run *run, uint64_t staleness)
+{
+    size_t bin = staleness < GA_STALENESS_BINS ? (size_t)staleness : GA_STALENESS_BINS - 1;
+
+    run->counters.pushes++;
+    run->counters.staleness += staleness;
+    run->stale[bin]++;
+    if (staleness > run->window.staleness)
+        run->window.staleness = staleness;
 }
 
 void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
@@ -218,23 +303,29 @@ void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
     run->clock_kind->cancel(run->clock, r);
     run->now_ns = time_ns;
     v->finished++;
-    v->busy_ns += time_ns - v->start_ns;
-    v->free_ns = time_ns;
+    v->clock++;
     v->part = 0;
+    v->step_row = 0;
     v->state = GA_REPLICA_DONE;
     v->in_window = true;
-    fill_item_event(v, r, &event);
-    event.examples = v->examples;
-    event.weight = ga_tally_weight_sum(&v->tally);
-    v->loss = ga_tally_loss_sum(&v->tally) / event.weight;
-    v->norm = event.weight > 0
-                  ? run->compute->mean(&run->net, run->replica[r].sums, event.weight, NULL)
-                  : 0;
-    v->staleness = (double)(run->counters.updates - v->read->number);
+    measure_item(run, r);
+    count_staleness(run, run->counters.updates - v->read->number);
+    ga_item_event(v, r, &event);
+    event.examples = run_is(run, GA_FAMILY_ROUND) ? (uint32_t)v->round.examples : v->examples;
+    event.weight = ga_tally_weight_sum(run_is(run, GA_FAMILY_ROUND) ? &v->round : &v->tally);
     event.loss = v->loss;
     event.norm = v->norm;
     event.value = v->staleness;
     ga_run_emit(run, &event);
+}
+
+void ga_item_rest(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+
+    v->busy_ns += time_ns - v->start_ns;
+    v->finished_ns += time_ns - v->start_ns;
+    v->free_ns = time_ns;
 }
 
 void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
@@ -246,15 +337,20 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
     run->clock_kind->cancel(run->clock, r);
     if (v->state == GA_REPLICA_LATE)
         run->late--;
-    if (v->state == GA_REPLICA_BUSY)
+    if (v->state == GA_REPLICA_BUSY || v->state == GA_REPLICA_SENDING)
         v->part = 0;
+    if (v->state != GA_REPLICA_SENDING && v->state != GA_REPLICA_DONE) {
+        v->busy_ns += time_ns - v->start_ns;
+        v->free_ns = time_ns;
+    }
     v->state = GA_REPLICA_READY;
     v->in_window = false;
-    v->busy_ns += time_ns - v->start_ns;
-    v->free_ns = time_ns;
+    v->step_row = 0;
+    ga_hogwild_item_close(run->replica[r].hogwild);
+    run->replica[r].hogwild = NULL;
     run->counters.items_dropped++;
     run->counters.examples_dropped += v->examples;
-    fill_item_event(v, r, &event);
+    ga_item_event(v, r, &event);
     event.examples = v->examples;
     event.weight = ga_tally_weight_sum(&v->tally);
     ga_run_emit(run, &event);

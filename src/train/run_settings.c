@@ -55,9 +55,18 @@ void ga_run_optimizer_spec(const struct ga_settings *settings, struct ga_optimiz
     };
 }
 
-size_t ga_run_state_blocks(const struct ga_settings *settings)
+size_t ga_run_private_blocks(const struct ga_settings *settings)
 {
     return ga_step_state_blocks(step_kind(settings), (float)settings->momentum);
+}
+
+/* In local mode the server holds the outer optimizer's state and replicas hold the private one's.
+ */
+size_t ga_run_state_blocks(const struct ga_settings *settings)
+{
+    if (settings->mode != GA_MODE_LOCAL)
+        return ga_run_private_blocks(settings);
+    return settings->outer.kind != GA_OUTER_NONE && settings->outer.momentum > 0 ? 1 : 0;
 }
 
 /* A new optimizer starts with empty state of its own; the weights stay. */
@@ -65,7 +74,9 @@ static int renew_optimizer(struct ga_run *run, const struct ga_settings *setting
 {
     struct ga_version *version = NULL;
     size_t blocks = ga_run_state_blocks(settings);
-    bool same_kind = settings->optimizer == run_set(run)->optimizer;
+    bool local = settings->mode == GA_MODE_LOCAL;
+    bool same_kind = settings->optimizer == run_set(run)->optimizer &&
+                     local == (run_set(run)->mode == GA_MODE_LOCAL);
 
     if (same_kind && blocks == run->server->state_blocks)
         return GA_OK;

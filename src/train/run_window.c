@@ -21,15 +21,52 @@ static void drop_arrived(struct ga_run *run)
         ga_item_drop(run, r, time_ns);
 }
 
+/* The dead hold no items, and a window that does not wait for them goes on without their parts. */
+static bool skips(const struct ga_run *run, const struct ga_replica *replica)
+{
+    return replica->v.dead && run_set(run)->failure == GA_FAILURE_CONTINUE;
+}
+
+/* With a common stream the living take over the whole window, so the numbers stay those of sync. */
+static void split_over_living(struct ga_run *run)
+{
+    size_t living = 0, part = 0, first = 0, count = 0;
+
+    for (size_t r = 0; r < run->replicas; r++)
+        living += !run->replica[r].v.dead;
+    for (size_t r = 0; r < run->replicas; r++) {
+        run->rows.start[r] = first;
+        if (living > 0 && !run->replica[r].v.dead) {
+            ga_split(run->rows.examples, living, part++, &first, &count);
+            run->rows.start[r] = first;
+            first += count;
+        }
+    }
+    run->rows.start[run->replicas] = living > 0 ? run->rows.examples : 0;
+}
+
 /* Hands each replica its rows of the window; returns how many have any, or a negative code. */
 static int deal_rows(struct ga_run *run)
 {
     int active = 0;
 
+    if (run_is(run, GA_FAMILY_ROUND))
+        return ga_local_deal(run);
+    if (ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
+        return ga_error_code();
+    if (run_set(run)->sharding == GA_SHARD_STREAM && run_set(run)->failure == GA_FAILURE_CONTINUE)
+        split_over_living(run);
+    run->window.examples = run->rows.examples;
+    run->window.epoch = run->rows.epoch;
+
     for (size_t r = 0; r < run->replicas; r++) {
         struct ga_replica *replica = &run->replica[r];
         size_t count = run->rows.start[r + 1] - run->rows.start[r];
 
+        if (skips(run, replica)) {
+            run->counters.examples_unused += count;
+            count = 0;
+        }
         if (ga_grow((void **)&replica->rows, &replica->rows_capacity, count,
                     sizeof *replica->rows) < 0)
             return ga_error_code();
@@ -45,29 +82,30 @@ static int deal_rows(struct ga_run *run)
 
 static int start_ready(struct ga_run *run)
 {
-    for (size_t r = 0; r < run->replicas; r++) {
-        const struct ga_replica_value *v = &run->replica[r].v;
-
-        if (v->part > 0 && run->policy->may_start(run_set(run), &run->window, v) &&
+    for (size_t r = 0; r < run->replicas; r++)
+        if (run->replica[r].v.part > 0 && ga_item_may_start(run, r, 0) &&
             ga_item_start(run, r, run->now_ns) < 0)
             return ga_error_code();
-    }
     return GA_OK;
 }
 
-static void begin_window(struct ga_run *run, uint32_t active)
+void ga_window_begin(struct ga_run *run)
 {
     uint64_t number = run->window.number + 1;
 
     memset(&run->window, 0, sizeof run->window);
     run->window.number = number;
-    run->window.examples = run->rows.examples;
-    run->window.epoch = run->rows.epoch;
     run->window.open_ns = run->now_ns;
-    run->window.expected = run->policy->expected(run_set(run), active);
-    run->window.clip_scale = 1;
-    run->has_gradient = false;
-    run->phase = GA_PHASE_MICRO;
+    run->window.clip_scale = run->window.scale = 1;
+    run->window.closer = -1;
+}
+
+static bool anyone_lives(const struct ga_run *run)
+{
+    for (size_t r = 0; r < run->replicas; r++)
+        if (!run->replica[r].v.dead)
+            return true;
+    return false;
 }
 
 int ga_window_open_next(struct ga_run *run)
@@ -75,22 +113,25 @@ int ga_window_open_next(struct ga_run *run)
     struct ga_event event = {.kind = GA_EVENT_OPEN, .replica = -1};
     int active = 0;
 
-    if (run->pending && ga_run_apply_pending(run) < 0)
-        return ga_error_code();
+    if (!anyone_lives(run))
+        return ga_fail(GA_ESTATE, "all replicas are killed: restore one first");
     drop_arrived(run);
-    if (ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
-        return ga_error_code();
+    ga_window_begin(run);
     active = deal_rows(run);
-    if (active < 0)
+    if (active < 0) {
+        run->window.number--;
         return active;
-    begin_window(run, (uint32_t)active);
+    }
+    run->window.expected = run->policy->expected(run_set(run), (uint32_t)active);
+    run->has_gradient = false;
+    run->phase = GA_PHASE_MICRO;
     event.examples = (uint32_t)run->window.examples;
     ga_run_emit(run, &event);
     return start_ready(run);
 }
 
 /* What happens to the items that still run when the window closes. */
-static void close_window(struct ga_run *run, bool cancel)
+void ga_window_close(struct ga_run *run, bool cancel)
 {
     for (size_t r = 0; r < run->replicas; r++) {
         struct ga_replica_value *v = &run->replica[r].v;
@@ -124,15 +165,47 @@ static int push(struct ga_run *run, size_t r, int64_t time_ns)
     run->now_ns = time_ns;
     if (actions & GA_PUSH_DROP) {
         ga_item_drop(run, r, time_ns);
-        if (v->part > 0 && run->policy->may_start(run_set(run), &run->window, v))
+        if (v->part > 0 && ga_item_may_start(run, r, 0))
             return ga_item_start(run, r, time_ns);
         return GA_OK;
     }
     ga_item_finish(run, r, time_ns);
     run->window.arrived++;
+    run->window.closer = (int32_t)r;
     if (actions & GA_PUSH_CLOSE)
-        close_window(run, (actions & GA_PUSH_CANCEL) != 0);
+        ga_window_close(run, (actions & GA_PUSH_CANCEL) != 0);
     return GA_OK;
+}
+
+/* After the last micro-batch of an item, or of a private step. */
+static int end_of_item(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+
+    if (v->state != GA_REPLICA_BUSY)
+        return push(run, r, time_ns);
+    if (run_is(run, GA_FAMILY_ROUND)) {
+        if (ga_local_step(run, r) < 0)
+            return ga_error_code();
+        ga_item_rest(run, r, time_ns);
+        if (v->step < v->steps)
+            return ga_item_start(run, r, time_ns);
+    } else {
+        ga_item_rest(run, r, time_ns);
+    }
+    return push(run, r, time_ns);
+}
+
+/* Nothing runs and the window is not complete: someone who was killed is missing. */
+static int name_missing(const struct ga_run *run)
+{
+    for (size_t r = 0; r < run->replicas; r++)
+        if (run->replica[r].v.dead)
+            return ga_fail(GA_ESTATE,
+                           "update %llu waits for replica %zu, which was killed (failure wait): "
+                           "restore %zu, flush or discard the window, or set failure continue",
+                           (unsigned long long)run->counters.updates + 1, r, r);
+    return ga_fail(GA_EINTERNAL, "no replica has work in an open window");
 }
 
 int ga_window_turn(struct ga_run *run)
@@ -142,11 +215,11 @@ int ga_window_turn(struct ga_run *run)
     const struct ga_replica_value *v = NULL;
 
     if (!run->clock_kind->first(run->clock, &r, &time_ns))
-        return ga_fail(GA_EINTERNAL, "no replica has work in an open window");
+        return name_missing(run);
     v = &run->replica[r].v;
     if (v->state == GA_REPLICA_BUSY && v->micro < v->micros)
         return ga_item_micro(run, r, time_ns);
-    return push(run, r, time_ns);
+    return end_of_item(run, r, time_ns);
 }
 
 /* Charges the all-reduce to every replica that is not late, after its wait for the window. */
@@ -202,11 +275,40 @@ static void find_cosines(struct ga_run *run)
     }
 }
 
+/* What local mode adds up over a round: losses and weights of its steps. */
+static void total_rounds(struct ga_run *run)
+{
+    ga_tally_clear(&run->window.total);
+    for (size_t r = 0; r < run->replicas; r++)
+        if (run->replica[r].v.in_window)
+            ga_tally_add(&run->window.total, &run->replica[r].v.round);
+}
+
+static int reduce_round(struct ga_run *run)
+{
+    struct ga_event event = {.kind = GA_EVENT_REDUCE, .replica = -1};
+
+    total_rounds(run);
+    if (ga_local_average(run) < 0)
+        return ga_error_code();
+    spend_all_reduce(run);
+    event.weight = ga_tally_weight_sum(&run->window.total);
+    run->window.loss = ga_tally_loss_sum(&run->window.total) / event.weight;
+    event.examples = (uint32_t)run->window.total.examples;
+    event.loss = run->window.loss;
+    event.norm = run->window.norm;
+    run->phase = GA_PHASE_CHECK;
+    ga_run_emit(run, &event);
+    return GA_OK;
+}
+
 int ga_window_reduce(struct ga_run *run)
 {
     struct ga_window_state *window = &run->window;
     struct ga_event event = {.kind = GA_EVENT_REDUCE, .replica = -1};
 
+    if (run_is(run, GA_FAMILY_ROUND))
+        return reduce_round(run);
     if (reduce_sums(run) < 0)
         return ga_error_code();
     spend_all_reduce(run);
@@ -227,75 +329,13 @@ int ga_window_reduce(struct ga_run *run)
     return GA_OK;
 }
 
-/* The smallest (replica, micro-batch) of the window with an unusable value; NULL: none. */
-static const struct ga_replica *faulty_replica(const struct ga_run *run)
-{
-    for (size_t r = 0; r < run->replicas; r++)
-        if (run->replica[r].v.in_window && run->replica[r].v.fault_micro > 0)
-            return &run->replica[r];
-    return NULL;
-}
-
-static int report_fault(const struct ga_run *run, const struct ga_replica *replica)
-{
-    const struct ga_replica_value *v = &replica->v;
-    const char *what =
-        v->fault_tensor < run->net.tensors ? run->net.tensor[v->fault_tensor].name : "the loss";
-    bool beyond = (v->fault_flags & GA_TALLY_BEYOND) && !(v->fault_flags & GA_TALLY_NONFINITE);
-
-    return ga_fail(
-        GA_ENONFINITE,
-        "update %llu, replica %d, micro-batch %u: the gradient of %s is %s; weights are as "
-        "before: go back, discard the window, or lower lr",
-        (unsigned long long)run->counters.updates + 1, (int)(replica - run->replica),
-        v->fault_micro, what,
-        beyond ? "beyond the exact range 134,217,728 (scale the data or use numerics fast)"
-               : "not finite");
-}
-
-static int report_total(const struct ga_run *run)
-{
-    size_t at = ga_first_nonfinite(run->gradient, run->net.parameters);
-
-    return ga_fail(GA_ENONFINITE, "update %llu: the reduced gradient of %s is not finite",
-                   (unsigned long long)run->counters.updates + 1,
-                   at < run->net.parameters ? ga_net_tensor_at(&run->net, at)->name : "the loss");
-}
-
-void ga_run_fault(const struct ga_run *run, struct ga_error *error)
-{
-    const struct ga_replica *replica = faulty_replica(run);
-
-    error->update = -1;
-    error->replica = error->micro = -1;
-    if (error->code != GA_ENONFINITE)
-        return;
-    error->update = (int64_t)run->counters.updates + 1;
-    if (replica) {
-        error->replica = (int32_t)(replica - run->replica);
-        error->micro = (int32_t)replica->v.fault_micro;
-    }
-}
-
-/* GA_OK, or GA_ENONFINITE with text. */
-static int examine(const struct ga_run *run)
-{
-    const struct ga_replica *replica = faulty_replica(run);
-
-    if (replica)
-        return report_fault(run, replica);
-    if (!isfinite(run->window.norm) || !isfinite(run->window.loss))
-        return report_total(run);
-    return GA_OK;
-}
-
 int ga_window_check(struct ga_run *run)
 {
     struct ga_event event = {.kind = GA_EVENT_CHECK, .replica = -1};
     enum ga_nonfinite rule = run_set(run)->nonfinite;
     bool empty = !(ga_tally_weight_sum(&run->window.total) > 0);
 
-    if (!empty && rule != GA_NONFINITE_APPLY && examine(run) < 0) {
+    if (!empty && rule != GA_NONFINITE_APPLY && ga_update_examine(run) < 0) {
         if (rule == GA_NONFINITE_STOP)
             return GA_ENONFINITE;
         run->window.skipped = true;
@@ -305,7 +345,8 @@ int ga_window_check(struct ga_run *run)
         event.kind = GA_EVENT_SKIP;
         run->phase = GA_PHASE_CLEAR;
     } else {
-        run->phase = run_set(run)->clip > 0 ? GA_PHASE_CLIP : GA_PHASE_APPLY;
+        run->phase = run_set(run)->clip > 0 && !run_is(run, GA_FAMILY_ROUND) ? GA_PHASE_CLIP
+                                                                             : GA_PHASE_APPLY;
     }
     event.examples = (uint32_t)run->window.total.examples;
     event.weight = ga_tally_weight_sum(&run->window.total);
@@ -327,49 +368,18 @@ int ga_window_clip(struct ga_run *run)
     return GA_OK;
 }
 
-static double rate_of_update(const struct ga_settings *settings, uint64_t update)
-{
-    static const enum ga_schedule_kind kind_of[] = {
-        [GA_SCHEDULE_CONSTANT] = GA_LR_CONSTANT,
-        [GA_SCHEDULE_STEP] = GA_LR_STEP,
-        [GA_SCHEDULE_COSINE] = GA_LR_COSINE,
-    };
-    struct ga_schedule_spec spec = {
-        .kind = kind_of[settings->schedule.kind],
-        .every = settings->schedule.every,
-        .value = settings->schedule.value,
-        .warmup = settings->warmup,
-    };
-
-    return ga_schedule_rate(&spec, settings->lr, update);
-}
-
 int ga_window_apply(struct ga_run *run)
 {
     struct ga_event event = {.kind = GA_EVENT_APPLY, .replica = -1};
-    struct ga_version *old = run->server, *next = NULL;
-    struct ga_optimizer_spec spec;
-    struct ga_step step;
+    bool round = run_is(run, GA_FAMILY_ROUND);
 
-    if (ga_version_open(&next, run->net.parameters, old->state_blocks) < 0)
+    run->window.lr = ga_update_rate(run_set(run), run->counters.updates);
+    if ((round ? ga_local_apply(run) : ga_update_step(run)) < 0)
         return ga_error_code();
-    ga_run_optimizer_spec(run_set(run), &spec);
-    run->window.lr = rate_of_update(run_set(run), run->counters.updates);
-    next->scalars = old->scalars;
-    ga_optimizer_advance(&spec, &next->scalars, run->window.lr, run->window.clip_scale, &step);
-    run->compute->step(&run->net, &step, run->gradient, old->weights, old->state, next->weights,
-                       next->state);
-    next->number = old->number + 1;
-    ga_version_close(run->previous);
-    run->previous = old;
-    run->server = next;
-    run->evaluated[0].known = run->evaluated[1].known = false;
-    run->counters.updates++;
-    run->counters.examples += run->window.total.examples;
     event.loss = run->window.loss;
     event.norm = run->window.norm;
     event.value = run->window.lr;
-    event.version = next->number;
+    event.version = run->server->number;
     run->phase = GA_PHASE_CLEAR;
     ga_run_emit(run, &event);
     return GA_OK;
@@ -389,6 +399,8 @@ static void release_replica(struct ga_run *run, struct ga_replica *replica)
     }
     v->state = GA_REPLICA_READY;
     v->in_window = false;
+    v->step = v->steps = 0;
+    v->step_row = 0;
     ga_tally_clear(&v->tally);
     v->micro = 0;
     v->done_examples = 0;

@@ -160,6 +160,8 @@ static int exact_open(struct ga_context **out, const struct ga_net *net, size_t 
         exact_close(context);
         return GA_ENOMEM;
     }
+    for (size_t e = 0; e < GA_CPU_CHUNK; e++)
+        context->wide[e] = 1.0;
     if (is_flat(net))
         list_pairs(context);
     *out = context;
@@ -191,6 +193,8 @@ static int check_batch(const struct ga_net *net, const struct ga_batch *batch, b
     const bool xent = net->kind == GA_NET_MLP && net->loss == GA_LOSS_XENT;
     if (!batch->inputs)
         return ga_fail(GA_EINTERNAL, "a batch without inputs: expected a table of them");
+    if (!batch->index && (batch->first > UINT32_MAX || batch->count > UINT32_MAX - batch->first))
+        return ga_fail(GA_EINTERNAL, "a batch beyond row %u of its table", UINT32_MAX);
     if (compared && xent && !batch->labels)
         return ga_fail(GA_EINTERNAL, "a batch without labels: xent expects class numbers");
     if (compared && !xent && !batch->targets)

@@ -32,7 +32,7 @@ struct ga_cpu_work {
     float *rows[GA_NET_LAYERS + 1];
     float *deltas[GA_NET_LAYERS + 1]; /* d loss / d (input of the activation); from 1 */
     float *slopes[GA_NET_LAYERS + 1]; /* derivatives of the activation, with gelu only; from 1 */
-    double *wide;                     /* a chunk's rows as doubles, GA_CPU_CHUNK apart */
+    double *wide;                     /* a chunk's rows as doubles, GA_CPU_CHUNK apart; the first holds ones */
     const struct ga_cpu_pair
         *pairs; /* of all parameters, to a multiple of four; NULL: not listed */
 };

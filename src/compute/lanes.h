@@ -174,10 +174,22 @@ LANES_INLINE void lanes_totals(const lanes_q s[4], lanes_q out[4 / LANES_HALF])
 /* All ones in lanes below `count`, which may be beyond the vector. */
 LANES_INLINE lanes_u lanes_first(size_t count)
 {
-    lanes_u mask;
-    for (unsigned i = 0; i < GA_LANES; i++)
-        mask[i] = i < count ? 0xffffffffu : 0u;
-    return mask;
+#if GA_LANES == 8
+    const lanes_i number = {0, 1, 2, 3, 4, 5, 6, 7};
+#else
+    const lanes_i number = {0, 1, 2, 3};
+#endif
+    return (lanes_u)(number < (int32_t)(count < GA_LANES ? count : GA_LANES));
+}
+
+LANES_INLINE lanes_f lanes_keep(lanes_f x, lanes_u mask)
+{
+    return (lanes_f)((lanes_u)x & mask);
+}
+
+LANES_INLINE lanes_u lanes_equal(lanes_u a, uint32_t b)
+{
+    return (lanes_u)(a == b);
 }
 
 #define EM_FLOAT              lanes_f

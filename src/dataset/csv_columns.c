@@ -237,7 +237,7 @@ static void place_by_halves(struct ga_csv_columns *columns, size_t pairs)
     for (size_t i = 0; i < columns->count; i++) {
         if (!columns->column[i].chosen) {
             columns->column[i].role = place < pairs ? GA_CSV_INPUT : GA_CSV_TARGET;
-            columns->column[i].place = place % pairs;
+            columns->column[i].place = place < pairs ? place : place - pairs;
             place++;
         }
     }

@@ -27,8 +27,8 @@ struct ga_csv_table {
     uint64_t memory_bytes;         /* of this machine */
 };
 
-/* A ga_csv_read() callback on a struct ga_csv_table. */
-int ga_csv_table_take(void *table, const struct ga_csv_row *row);
+/* A ga_csv_read() callback; `self` is a struct ga_csv_table. */
+int ga_csv_table_take(void *self, const struct ga_csv_row *row);
 void ga_csv_table_fini(struct ga_csv_table *table);
 
 #endif

@@ -25,11 +25,12 @@ const char *ga_dataset_usage(size_t index)
 
 static const struct ga_dataset_kind *find_kind(const char *word)
 {
-    size_t i = 0;
-    while (kinds[i]->name && strcmp(kinds[i]->name, word) != 0) {
-        i++;
+    for (size_t i = 0; i + 1 < KINDS; i++) {
+        if (strcmp(kinds[i]->name, word) == 0) {
+            return kinds[i];
+        }
     }
-    return kinds[i];
+    return kinds[KINDS - 1];
 }
 
 /* A relative name is tried inside `folder`; when nothing is there, as it stands. */

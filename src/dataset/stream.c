@@ -66,6 +66,32 @@ static int check_spec(const struct ga_stream_spec *spec)
     return 0;
 }
 
+int ga_stream_check(const struct ga_stream_spec *spec, size_t examples)
+{
+    size_t shards = smaller(spec->replicas, spec->rows);
+    int code = check_spec(spec);
+    if (code != 0) {
+        return code;
+    }
+    if (examples == 0) {
+        return ga_fail(GA_ERANGE, "a window of 0 examples, expected at least 1");
+    }
+    if (spec->tail == GA_STREAM_DROP && examples > spec->rows) {
+        return ga_fail(GA_ERANGE,
+                       "tail drop with a window of %zu examples would never take one of the %zu "
+                       "rows, expected a window of at most %zu or another tail",
+                       examples, spec->rows, spec->rows);
+    }
+    if (spec->sharding != GA_STREAM_SHARED && examples < shards) {
+        return ga_fail(
+            GA_ERANGE,
+            "a window of %zu examples gives nothing to some of %zu fixed shards, expected "
+            "at least %zu examples or sharding stream",
+            examples, shards, shards);
+    }
+    return 0;
+}
+
 static int open_lanes(struct ga_stream *stream)
 {
     const struct ga_stream_spec *spec = &stream->spec;
@@ -252,29 +278,6 @@ static size_t window_count(const struct ga_stream *stream, size_t examples)
     return count;
 }
 
-static int check_examples(const struct ga_stream *stream, size_t examples)
-{
-    const struct ga_stream_spec *spec = &stream->spec;
-    size_t shards = smaller(spec->replicas, spec->rows);
-    if (examples == 0) {
-        return ga_fail(GA_ERANGE, "a window of 0 examples, expected at least 1");
-    }
-    if (spec->tail == GA_STREAM_DROP && examples > spec->rows) {
-        return ga_fail(GA_ERANGE,
-                       "tail drop with a window of %zu examples would never take one of the %zu "
-                       "rows, expected a window of at most %zu or another tail",
-                       examples, spec->rows, spec->rows);
-    }
-    if (ga_stream_fixed(stream) && examples < shards) {
-        return ga_fail(
-            GA_ERANGE,
-            "a window of %zu examples gives nothing to some of %zu fixed shards, expected "
-            "at least %zu examples or sharding stream",
-            examples, shards, shards);
-    }
-    return 0;
-}
-
 /* Copies the next `count` rows of a shard; only under wrap is there more than the epoch has left.
  */
 static void take_lane(struct ga_stream *stream, size_t replica, size_t count, uint32_t *out)
@@ -338,7 +341,7 @@ static void take_shared(struct ga_stream *stream, struct ga_window *window)
 
 int ga_stream_next(struct ga_stream *stream, size_t examples, struct ga_window *window)
 {
-    int code = check_examples(stream, examples);
+    int code = ga_stream_check(&stream->spec, examples);
     if (code != 0) {
         return code;
     }
@@ -406,7 +409,7 @@ int ga_stream_take(struct ga_stream *stream, size_t replica, size_t examples, ui
 
 int ga_stream_peek(struct ga_stream *stream, size_t examples, size_t *window_examples)
 {
-    int code = check_examples(stream, examples);
+    int code = ga_stream_check(&stream->spec, examples);
     if (code == 0) {
         *window_examples = window_count(stream, examples);
     }

@@ -62,6 +62,12 @@ void ga_window_fini(struct ga_window *window);
 
 struct ga_stream;
 
+/*
+ * Can a stream of this spec give windows of `examples` rows? GA_ERANGE for what ga_stream_open() or
+ * ga_stream_next() would refuse, so that a setting is refused when it is made.
+ */
+int ga_stream_check(const struct ga_stream_spec *spec, size_t examples);
+
 /* GA_ERANGE when a spec cannot work (no rows; more rows than 2^32-1). */
 int ga_stream_open(struct ga_stream **out, const struct ga_stream_spec *spec);
 void ga_stream_close(struct ga_stream *stream);

@@ -101,6 +101,9 @@ static int make_header(char **out, const struct ga_file_tensor *tensor, size_t t
     if (!code) {
         *out = json_dumps(header, JSON_COMPACT);
         code = *out ? GA_OK : ga_fail(GA_ENOMEM, "no memory for the header");
+        if (*out && strlen(*out) > GA_SAFETENSORS_HEADER - GA_SAFETENSORS_PREFIX)
+            code = ga_fail(GA_ERANGE, "a header of %zu bytes, expected at most %llu", strlen(*out),
+                           (unsigned long long)GA_SAFETENSORS_HEADER);
     }
     json_decref(header);
     return code;

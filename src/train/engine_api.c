@@ -337,6 +337,8 @@ static int break_add_call(struct ga_engine *engine, void *arg)
             continue;
         b->condition = *(const struct ga_condition *)arg;
         b->number = engine->next_break++;
+        if (i >= engine->break_slots)
+            engine->break_slots = i + 1;
         b->held = engine->run && b->condition.holds(b->condition.self, engine->run);
         return b->number;
     }

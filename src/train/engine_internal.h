@@ -68,6 +68,7 @@ struct ga_engine {
     struct engine_move move;
     int64_t resume_ns; /* pace: no event before this wall time */
     struct engine_break breaks[ENGINE_BREAKS];
+    size_t break_slots; /* none is in use from here on */
     int next_break;
     struct ga_observer observers[ENGINE_OBSERVERS];
 

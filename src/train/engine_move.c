@@ -309,7 +309,7 @@ static struct engine_break *break_hit(struct ga_engine *engine)
 {
     struct engine_break *hit = NULL;
 
-    for (size_t i = 0; i < ENGINE_BREAKS; i++) {
+    for (size_t i = 0; i < engine->break_slots; i++) {
         struct engine_break *b = &engine->breaks[i];
         bool holds = b->number && b->condition.holds(b->condition.self, engine->run);
 
@@ -347,38 +347,50 @@ static void pace(struct ga_engine *engine)
     const struct ga_settings *set = ga_run_settings(engine->run);
     double ahead_s = 0;
 
-    if (set->pace.kind == GA_PACE_UPDATES)
-        ahead_s = (double)(closed(engine) - engine->move.pace_updates) / set->pace.value;
-    else if (set->pace.kind == GA_PACE_FACTOR)
-        ahead_s = (double)(ga_run_now(engine->run) - engine->move.pace_virtual_ns) * 1e-9 /
-                  set->pace.value;
+    engine->resume_ns = 0;
     if (set->pace.kind == GA_PACE_MAX)
         return;
+    if (set->pace.kind == GA_PACE_UPDATES)
+        ahead_s = (double)(closed(engine) - engine->move.pace_updates) / set->pace.value;
+    else
+        ahead_s = (double)(ga_run_now(engine->run) - engine->move.pace_virtual_ns) * 1e-9 /
+                  set->pace.value;
     engine->resume_ns = engine->move.pace_wall_ns + (int64_t)(fmin(ahead_s, 1e9) * 1e9);
+}
+
+/* Whether the move ends with the event that just happened; it is then ended. */
+static bool ended(struct ga_engine *engine)
+{
+    bool closed_one = ga_run_at_boundary(engine->run);
+    struct engine_break *hit = closed_one ? break_hit(engine) : NULL;
+
+    if (hit) {
+        stop_at_break(engine, hit);
+        return true;
+    }
+    if (!reached(engine) && !(closed_one && until_holds(engine)))
+        return false;
+    ga_engine_end_move(engine, GA_STOP_DONE);
+    return true;
+}
+
+/* These may end at any event, all others only at a window's end. */
+static bool ends_anywhere(enum ga_move_kind kind)
+{
+    return kind == GA_MOVE_MICROS || kind == GA_MOVE_EVENTS || kind == GA_MOVE_TIME;
 }
 
 /* One event and what follows from it: true while the move goes on. */
 static bool advance_once(struct ga_engine *engine)
 {
-    struct engine_break *hit = NULL;
     int code = ga_engine_step(engine);
 
     if (code < 0) {
         end_with_error(engine, code);
         return false;
     }
-    if (ga_run_last_event(engine->run)->kind == GA_EVENT_CLEAR) {
-        hit = break_hit(engine);
-        if (hit) {
-            stop_at_break(engine, hit);
-            return false;
-        }
-    }
-    if (reached(engine) ||
-        (ga_run_last_event(engine->run)->kind == GA_EVENT_CLEAR && until_holds(engine))) {
-        ga_engine_end_move(engine, GA_STOP_DONE);
+    if ((ga_run_at_boundary(engine->run) || ends_anywhere(engine->move.move.kind)) && ended(engine))
         return false;
-    }
     pace(engine);
     return true;
 }

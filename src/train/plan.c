@@ -1,6 +1,5 @@
 #include "train/plan.h"
 
-#include "base/error.h"
 #include "dataset/stream.h"
 
 uint64_t ga_plan_window(const struct ga_settings *settings)
@@ -35,17 +34,4 @@ uint32_t ga_plan_micros(const struct ga_settings *settings, size_t examples)
 void ga_plan_part(size_t examples, uint32_t micros, uint32_t micro, size_t *first, size_t *count)
 {
     ga_split(examples, micros, micro, first, count);
-}
-
-int ga_plan_check(const struct ga_settings *settings)
-{
-    uint64_t window = ga_plan_window(settings);
-
-    if (window <= GA_MAX_WINDOW)
-        return GA_OK;
-    return ga_fail(GA_ERANGE,
-                   "a window of %d replicas x accum %d x batch %d = %llu examples is too large: "
-                   "expected at most 262144 (2^18), the bound of the exact sums",
-                   settings->replicas, settings->accum, settings->batch,
-                   (unsigned long long)window);
 }

@@ -25,7 +25,4 @@ uint32_t ga_plan_micros(const struct ga_settings *settings, size_t examples);
 /* Micro-batch `micro` (from 0) of `micros`: first example of the share and count. */
 void ga_plan_part(size_t examples, uint32_t micros, uint32_t micro, size_t *first, size_t *count);
 
-/* Refuses windows over 2^18 examples. */
-int ga_plan_check(const struct ga_settings *settings);
-
 #endif

@@ -73,7 +73,7 @@ static int open_all(struct ga_run *run, const struct ga_run_start *start)
         open_buffers(run) < 0 || open_weights(run, start) < 0)
         return ga_error_code();
     ga_run_choose_lanes(run);
-    return GA_OK;
+    return ga_run_enter_mode(run);
 }
 
 int ga_run_open(struct ga_run **out, const struct ga_run_start *start)
@@ -113,6 +113,10 @@ void ga_run_close(struct ga_run *run)
     close_contexts(run);
     if (run->compute)
         run->compute->free(run->reduced);
+    ga_update_forget_recent(run, 0);
+    ga_hogwild_leave(run);
+    free(run->recent);
+    free(run->average);
     free(run->gradient);
     free(run->item_gradient);
     ga_stream_close(run->stream);
@@ -139,9 +143,7 @@ int ga_run_event(struct ga_run *run)
     if (run->phase == GA_PHASE_IDLE && run->pending)
         code = ga_run_boundary(run);
     if (code == GA_OK)
-        code = run_is(run, GA_FAMILY_PUSH) || run_is(run, GA_FAMILY_SHARED)
-                   ? ga_push_event(run)
-                   : step_of[run->phase](run);
+        code = ga_run_pushes(run) ? ga_push_event(run) : step_of[run->phase](run);
     if (code < 0)
         run->counters.events--;
     return code;

@@ -57,12 +57,21 @@ void ga_run_count_waiting(struct ga_run *run)
         run->waiting += run->replica[r].v.state == GA_REPLICA_READY && !run->replica[r].v.dead;
 }
 
+int ga_run_enter_mode(struct ga_run *run)
+{
+    run->other_modes = run->other_modes || run_set(run)->mode != GA_MODE_SYNC;
+    ga_run_count_waiting(run);
+    if (!ga_run_pushes(run))
+        return GA_OK;
+    ga_window_begin(run);
+    run->window.expected = run->policy->expected(run_set(run), (uint32_t)run->replicas);
+    return run_is(run, GA_FAMILY_SHARED) && !run->shared ? ga_hogwild_enter(run) : GA_OK;
+}
+
 static int change_kind(struct ga_run *run)
 {
     drop_all(run);
     drop_pieces(run);
-    if (run->window.arrived > 0 && run->phase == GA_PHASE_IDLE)
-        ga_window_begin(run);
     if (run->pending->value.mode != GA_MODE_LOCAL)
         forget_private(run);
     if (run->pending->value.mode != GA_MODE_HOGWILD)
@@ -70,10 +79,7 @@ static int change_kind(struct ga_run *run)
     if (ga_run_apply_pending(run) < 0)
         return ga_error_code();
     run->draining = false;
-    ga_run_count_waiting(run);
-    if (run_is(run, GA_FAMILY_SHARED) && !run->shared)
-        return ga_hogwild_enter(run);
-    return GA_OK;
+    return ga_run_enter_mode(run);
 }
 
 int ga_run_boundary(struct ga_run *run)

@@ -100,6 +100,22 @@ bool ga_hogwild_between(const struct ga_run *run, size_t r)
     return replica->v.micro == replica->v.micros && replica->hogwild->at < 2 * n;
 }
 
+/* What is being read may be shared with a captured state: then it goes on in a copy. */
+static int own_read(struct ga_run *run, struct ga_replica *replica)
+{
+    struct ga_version *copy = NULL, *read = replica->v.read;
+
+    if (atomic_load(&read->references) == 1)
+        return GA_OK;
+    if (ga_version_open(&copy, run->net.parameters, 0) < 0)
+        return ga_error_code();
+    memcpy(copy->weights, read->weights, run->net.parameters * sizeof(float));
+    copy->number = read->number;
+    ga_version_close(read);
+    replica->v.read = copy;
+    return GA_OK;
+}
+
 static void read_coordinate(struct ga_run *run, struct ga_replica *replica, size_t j)
 {
     replica->v.read->weights[j] = run->shared[j];
@@ -117,17 +133,21 @@ static void write_coordinate(struct ga_run *run, struct ga_replica *replica, siz
     run->shared_writes[j]++;
 }
 
-void ga_hogwild_touch(struct ga_run *run, size_t r, int64_t time_ns)
+int ga_hogwild_touch(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica *replica = &run->replica[r];
-    size_t n = run->net.parameters, at = replica->hogwild->at++;
+    size_t n = run->net.parameters, at = replica->hogwild->at;
 
+    if (at < n && own_read(run, replica) < 0)
+        return ga_error_code();
+    replica->hogwild->at++;
     run->now_ns = time_ns;
     if (at < n)
         read_coordinate(run, replica, at);
     else
         write_coordinate(run, replica, at - n);
     ga_item_schedule(run, r);
+    return GA_OK;
 }
 
 /* Plain SGD only: change = -lr * (g + weight_decay * w). A bad gradient writes nothing. */

@@ -22,6 +22,9 @@ struct ga_replica {
     void *micro_sums; /* the micro-batch being computed by a worker */
     uint32_t *rows;   /* (v.part) */
     size_t rows_capacity;
+    uint32_t *step_count; /* (v.steps) local: examples of each private step */
+    size_t step_capacity;
+    struct ga_hogwild_item *hogwild; /* its item under way, else NULL */
     struct ga_tally
         kept; /* tally of the last closed window, for explain; sums stay valid with it */
     bool has_kept;
@@ -76,7 +79,8 @@ struct ga_run {
     size_t recent_count, recent_capacity;
     int64_t server_free_ns;
     bool draining;
-    size_t waiting; /* live replicas in state READY; kept in push modes */
+    size_t waiting;   /* live replicas in state READY; kept in push modes */
+    bool other_modes; /* it was in a mode other than sync at some time */
     uint64_t stale[GA_STALENESS_BINS];
     float *average; /* (parameters) local: after REDUCE until CLEAR */
     bool has_average;
@@ -150,6 +154,7 @@ void ga_update_forget_recent(struct ga_run *run, size_t keep);
 
 /* run_push.c: push modes; one event is a micro-batch, an arrival or a replica's turn. */
 int ga_push_event(struct ga_run *run);
+int ga_push_start(struct ga_run *run); /* whoever waits and may */
 int ga_push_flush(struct ga_run *run);
 int ga_push_discard(struct ga_run *run);
 
@@ -165,7 +170,7 @@ int ga_hogwild_enter(struct ga_run *run); /* the server's weights become the sha
 void ga_hogwild_leave(struct ga_run *run);
 int ga_hogwild_start(struct ga_run *run, size_t replica);
 bool ga_hogwild_between(const struct ga_run *run, size_t replica); /* a coordinate comes next */
-void ga_hogwild_touch(struct ga_run *run, size_t replica, int64_t time_ns);
+int ga_hogwild_touch(struct ga_run *run, size_t replica, int64_t time_ns);
 int ga_hogwild_compute(struct ga_run *run, size_t replica, int64_t time_ns);
 int ga_hogwild_publish(struct ga_run *run); /* the shared weights as a version */
 int64_t ga_hogwild_next(const struct ga_run *run, size_t replica); /* time of its next step */
@@ -174,6 +179,7 @@ void ga_hogwild_item_close(struct ga_hogwild_item *item);
 
 /* run_boundary.c: pending settings at an update boundary. */
 int ga_run_boundary(struct ga_run *run);
+int ga_run_enter_mode(struct ga_run *run); /* after the settings in force changed their kind */
 void ga_run_count_waiting(struct ga_run *run);
 
 /* run_record.c */
@@ -194,9 +200,20 @@ size_t ga_run_private_blocks(const struct ga_settings *settings);
 /* Copies the table rows of one kind from one valid value to another. */
 int ga_run_copy_settings(struct ga_settings *to, const struct ga_settings *from, enum ga_when when);
 
+/* run_state_modes.c: the part of a state that only modes other than sync have. */
+int ga_run_capture_modes(const struct ga_run *run, struct ga_state *out);
+int ga_run_room_for_modes(struct ga_run *run, const struct ga_state *state);
+void ga_run_restore_modes(struct ga_run *run, const struct ga_state *state); /* cannot fail */
+
 static inline bool run_is(const struct ga_run *run, enum ga_family family)
 {
     return run->policy->family == family;
+}
+
+/* Replicas go on by themselves and push to a server. */
+static inline bool ga_run_pushes(const struct ga_run *run)
+{
+    return run_is(run, GA_FAMILY_PUSH) || run_is(run, GA_FAMILY_SHARED);
 }
 
 #endif

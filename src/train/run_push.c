@@ -102,6 +102,11 @@ static int start_waiting(struct ga_run *run, size_t first)
     return GA_OK;
 }
 
+int ga_push_start(struct ga_run *run)
+{
+    return start_waiting(run, SIZE_MAX);
+}
+
 static int start_everyone(struct ga_run *run)
 {
     struct ga_event event = {.kind = GA_EVENT_OPEN, .replica = -1};
@@ -386,7 +391,8 @@ int ga_push_event(struct ga_run *run)
     if (!run->clock_kind->first(run->clock, &r, &time_ns))
         return begin(run);
     while (touches_coordinate(run, r)) {
-        ga_hogwild_touch(run, r, time_ns);
+        if (ga_hogwild_touch(run, r, time_ns) < 0)
+            return ga_error_code();
         run->clock_kind->first(run->clock, &r, &time_ns);
     }
     v = &run->replica[r].v;

@@ -50,7 +50,6 @@ void ga_run_noise(struct ga_run *run)
 void ga_run_record_window(struct ga_run *run)
 {
     const struct ga_window_state *w = &run->window;
-    bool moved = !w->skipped && run->previous;
 
     run->last_record = (struct ga_update_record){
         .update = run->counters.updates,
@@ -68,9 +67,7 @@ void ga_run_record_window(struct ga_run *run)
         .grad_norm = w->norm,
         .clip_scale = w->clip_scale,
         .lr = w->lr,
-        .update_norm = moved ? ga_norm_of_difference(run->server->weights, run->previous->weights,
-                                                     run->net.parameters)
-                             : 0,
+        .update_norm = w->update_norm,
         .param_norm = ga_norm(run->server->weights, run->net.parameters),
         .noise_trace = run->noise.trace / run->noise.weight,
         .noise_signal = run->noise.signal / run->noise.weight,

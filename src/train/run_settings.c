@@ -115,23 +115,16 @@ int ga_run_apply_pending(struct ga_run *run)
     return GA_OK;
 }
 
-static int check_data(const struct ga_settings *settings, const struct ga_table *table)
-{
-    uint64_t window = ga_plan_window(settings);
-
-    if (settings->tail == GA_TAIL_DROP && window > table->train)
-        return ga_fail(GA_ERANGE,
-                       "tail drop with a window of %llu examples and %zu training rows would never "
-                       "update: expected a window of at most %zu",
-                       (unsigned long long)window, table->train, table->train);
-    return GA_OK;
-}
-
 int ga_run_check_settings(const struct ga_settings *settings, const struct ga_dataset *data)
 {
-    if (ga_settings_check(settings) < 0 || ga_plan_check(settings) < 0)
+    struct ga_stream_spec spec;
+
+    if (ga_settings_check(settings) < 0)
         return ga_error_code();
-    return data ? check_data(settings, ga_dataset_table(data)) : GA_OK;
+    if (!data)
+        return GA_OK;
+    ga_run_stream_spec(settings, ga_dataset_table(data)->train, &spec);
+    return ga_stream_check(&spec, (size_t)ga_plan_window(settings));
 }
 
 /* Copies the rows of one kind; both sides are valid, so reading back cannot fail. */

@@ -143,6 +143,8 @@ int ga_update_publish(struct ga_run *run, struct ga_version *next)
     if (remember(run, run->server) < 0)
         return ga_error_code();
     next->number = run->server->number + 1;
+    run->window.update_norm =
+        ga_norm_of_difference(next->weights, run->server->weights, run->net.parameters);
     ga_version_close(run->previous);
     run->previous = run->server;
     run->server = next;

@@ -148,6 +148,7 @@ struct ga_window_state {
     bool skipped;               /* closes without an update */
     struct ga_tally total;      /* after REDUCE */
     double loss, norm, clip_scale, lr;
+    double update_norm; /* |w_new - w_old| after APPLY */
 };
 
 /* Staleness 0, 1, ... of pushes; the last bin holds all above. */
@@ -184,6 +185,9 @@ struct ga_mode_state {
     int32_t *item_of;
     struct ga_hogwild_item *item;
 };
+
+int ga_mode_state_open(struct ga_mode_state **out); /* all empty */
+void ga_mode_state_close(struct ga_mode_state *modes);
 
 struct ga_state {
     struct ga_dataset *data;            /* shared */

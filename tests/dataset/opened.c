@@ -1,6 +1,7 @@
 #include "dataset/opened.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/support.h"
@@ -25,4 +26,30 @@ int ga_test_data(struct ga_dataset **out, const char *first, const char *line, c
     }
     assert_null(rest);
     return ga_dataset_open(out, words, word, folder);
+}
+
+char *ga_test_here;
+
+int ga_test_make_folder(void **state)
+{
+    (void)state;
+    ga_test_here = ga_test_folder();
+    return 0;
+}
+
+int ga_test_remove_folder(void **state)
+{
+    (void)state;
+    ga_test_folder_remove(ga_test_here);
+    return 0;
+}
+
+int ga_test_open_bytes(struct ga_dataset **out, const void *bytes, size_t length,
+                       const char *options)
+{
+    char *path = ga_test_path(ga_test_here, "t.csv");
+    ga_test_write_file(path, bytes, length);
+    int code = ga_test_data(out, "t.csv", options, ga_test_here);
+    free(path);
+    return code;
 }

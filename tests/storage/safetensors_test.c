@@ -338,6 +338,25 @@ static void the_writer_refuses_what_contradicts_itself(void **unused)
     ga_test_folder_remove(folder);
 }
 
+/* What could not be read again is not written. */
+static void a_header_that_is_too_long_is_not_written(void **unused)
+{
+    (void)unused;
+    char *folder = ga_test_folder();
+    char *path = ga_test_path(folder, "x.safetensors");
+    char *text = malloc(16777217);
+    const struct ga_file_note note = {"text", text};
+    assert_non_null(text);
+    memset(text, 'x', 16777216);
+    text[16777216] = '\0';
+    assert_refused(ga_safetensors_write(path, NULL, 0, &note, 1), GA_ERANGE,
+                   "expected at most 16777216");
+    assert_int_equal(access(path, F_OK), -1);
+    free(text);
+    free(path);
+    ga_test_folder_remove(folder);
+}
+
 static void a_failed_write_keeps_the_old_file(void **unused)
 {
     (void)unused;
@@ -406,6 +425,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(a_range_error_copies_nothing),
         cmocka_unit_test(the_writer_refuses_what_contradicts_itself),
+        cmocka_unit_test(a_header_that_is_too_long_is_not_written),
         cmocka_unit_test(a_failed_write_keeps_the_old_file),
         cmocka_unit_test(every_lack_of_memory_is_an_error),
     };

@@ -1,0 +1,36 @@
+/* A benchmark from the inside: its row, what it is asked for, and the samples it takes. */
+#ifndef GA_BENCH_BENCHMARK_H
+#define GA_BENCH_BENCHMARK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct ga_bench_options {
+    int64_t rounds;
+    int64_t updates; /* of each round */
+    bool json;
+};
+
+struct ga_benchmark {
+    const char *name;
+    const char *help; /* one sentence */
+    /* Measures and appends its report. A negative code when something failed or differed. */
+    int (*run)(const struct ga_bench_options *options, struct ga_text *out);
+};
+
+extern const struct ga_benchmark ga_benchmark_demo;
+
+/* Wall times of the rounds of one contender, ns; room for them is the caller's. */
+struct ga_samples {
+    double *ns;
+    size_t count;
+};
+
+void ga_samples_add(struct ga_samples *samples, double ns);
+double ga_samples_median(const struct ga_samples *samples); /* the mean of the two middle ones */
+double ga_samples_best(const struct ga_samples *samples);
+
+#endif

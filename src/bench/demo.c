@@ -1,0 +1,167 @@
+/*
+ * The demo of y = x^2, three ways from the same initial weights: plain C loops, the engine with one
+ * replica, and the engine with the window split over replicas and micro-batches, each of whose
+ * events is recorded. A round runs each once.
+ */
+#include "bench/demo.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+/* Float32 sums in another order than the exact ones may differ by this much of the loss. */
+#define LOSS_TOLERANCE 1e-4
+
+static const struct ga_demo_form forms[GA_DEMO_CONTENDERS] = {
+    [GA_DEMO_NAIVE] = {"a", "plain C loops, float32, tanhf", 0, 0, 0},
+    [GA_DEMO_SERIAL] = {"b", "exact, 1 replica, batch 50", 1, 1, 50},
+    [GA_DEMO_SPLIT] = {"c", "exact, P 2, A 5, b 5, all events", 2, 5, 5},
+};
+
+static int naive_open(struct ga_demo *demo)
+{
+    struct ga_naive *naive = &demo->naive;
+    const struct ga_table *table = ga_dataset_table(demo->data);
+    size_t parameters = 0;
+
+    if (ga_demo_weights(&demo->contest[GA_DEMO_SERIAL], &demo->start, &parameters, &naive->lr) < 0)
+        return ga_error_code();
+    naive->hidden = (parameters - 1) / 3;
+    naive->examples = table->train;
+    naive->x = table->inputs;
+    naive->y = table->targets;
+    demo->memory = ga_alloc(2 * parameters + naive->hidden, sizeof *demo->memory);
+    if (!demo->memory)
+        return ga_error_code();
+    naive->weights = demo->memory;
+    naive->gradient = naive->weights + parameters;
+    naive->units = naive->gradient + parameters;
+    return GA_OK;
+}
+
+static int demo_open(struct ga_demo *demo)
+{
+    static const char *const words[] = {"parabola"};
+    const size_t rounds = (size_t)demo->options.rounds;
+
+    demo->ns = ga_alloc(GA_DEMO_CONTENDERS * rounds, sizeof *demo->ns);
+    if (!demo->ns || ga_dataset_open(&demo->data, 1, words, "") < 0)
+        return ga_error_code();
+    for (size_t i = 0; i < GA_DEMO_CONTENDERS; i++) {
+        struct ga_demo_contest *contest = &demo->contest[i];
+
+        contest->form = &forms[i];
+        contest->samples.ns = demo->ns + i * rounds;
+        if (contest->form->replicas > 0 && ga_demo_open(demo, contest) < 0)
+            return ga_error_code();
+    }
+    return naive_open(demo);
+}
+
+static void demo_close(struct ga_demo *demo)
+{
+    for (size_t i = 0; i < GA_DEMO_CONTENDERS; i++)
+        ga_engine_close(demo->contest[i].engine);
+    ga_dataset_close(demo->data);
+    free(demo->start);
+    free(demo->memory);
+    free(demo->ns);
+}
+
+static int rewind_one(struct ga_demo *demo, struct ga_demo_contest *contest)
+{
+    if (contest->engine)
+        return ga_demo_rewind(contest);
+    memcpy(demo->naive.weights, demo->start, (3 * demo->naive.hidden + 1) * sizeof(float));
+    return GA_OK;
+}
+
+/* Through a volatile pointer, so that not even link-time optimisation can look inside. */
+static int train_one(struct ga_demo *demo, struct ga_demo_contest *contest)
+{
+    static void (*const volatile train)(const struct ga_naive *, int64_t) = ga_naive_train;
+
+    if (contest->engine)
+        return ga_demo_train(contest, demo->options.updates);
+    train(&demo->naive, demo->options.updates);
+    return GA_OK;
+}
+
+static int run_round(struct ga_demo *demo)
+{
+    for (size_t i = 0; i < GA_DEMO_CONTENDERS; i++) {
+        struct ga_demo_contest *contest = &demo->contest[i];
+        int64_t began_ns = 0;
+
+        if (rewind_one(demo, contest) < 0)
+            return ga_error_code();
+        began_ns = ga_now_ns();
+        if (train_one(demo, contest) < 0)
+            return ga_error_code();
+        ga_samples_add(&contest->samples, (double)(ga_now_ns() - began_ns));
+    }
+    return GA_OK;
+}
+
+static int find_outcomes(struct ga_demo *demo)
+{
+    for (size_t i = 0; i < GA_DEMO_CONTENDERS; i++)
+        if (demo->contest[i].engine && ga_demo_outcome(&demo->contest[i]) < 0)
+            return ga_error_code();
+    demo->contest[GA_DEMO_NAIVE].loss = ga_naive_loss(&demo->naive);
+    return GA_OK;
+}
+
+/* A speed is worth nothing where the results differ. */
+static int check_outcomes(const struct ga_demo *demo)
+{
+    const struct ga_demo_contest *naive = &demo->contest[GA_DEMO_NAIVE];
+    const struct ga_demo_contest *serial = &demo->contest[GA_DEMO_SERIAL];
+    const struct ga_demo_contest *split = &demo->contest[GA_DEMO_SPLIT];
+
+    if (serial->hash != split->hash)
+        return ga_fail(GA_EINTERNAL,
+                       "bench demo: %s ends at hash %016llx and %s at %016llx: expected the same",
+                       serial->form->key, (unsigned long long)serial->hash, split->form->key,
+                       (unsigned long long)split->hash);
+    if (!(fabs(naive->loss - serial->loss) <= LOSS_TOLERANCE * serial->loss))
+        return ga_fail(GA_EINTERNAL,
+                       "bench demo: %s ends at loss %.9g and %s at %.9g: expected the same within "
+                       "%g",
+                       naive->form->key, naive->loss, serial->form->key, serial->loss,
+                       LOSS_TOLERANCE);
+    return GA_OK;
+}
+
+static int measure(struct ga_demo *demo)
+{
+    if (demo_open(demo) < 0)
+        return ga_error_code();
+    for (int64_t round = 0; round < demo->options.rounds; round++)
+        if (run_round(demo) < 0)
+            return ga_error_code();
+    if (find_outcomes(demo) < 0)
+        return ga_error_code();
+    return check_outcomes(demo);
+}
+
+static int demo_run(const struct ga_bench_options *options, struct ga_text *out)
+{
+    struct ga_demo demo = {.options = *options};
+    int code = measure(&demo);
+
+    if (code == GA_OK)
+        (options->json ? ga_demo_report_json : ga_demo_report_text)(&demo, out);
+    demo_close(&demo);
+    return code;
+}
+
+const struct ga_benchmark ga_benchmark_demo = {
+    .name = "demo",
+    .help = "y = x^2 on 1-5-1: plain C loops, the exact engine, the engine split over replicas",
+    .run = demo_run,
+};

@@ -1,0 +1,51 @@
+/* The demo benchmark from the inside: its contenders, and the report on them. */
+#ifndef GA_BENCH_DEMO_H
+#define GA_BENCH_DEMO_H
+
+#include <stdint.h>
+
+#include "bench/benchmark.h"
+#include "bench/naive.h"
+#include "dataset/dataset.h"
+#include "train/engine.h"
+
+enum ga_demo_contender { GA_DEMO_NAIVE, GA_DEMO_SERIAL, GA_DEMO_SPLIT, GA_DEMO_CONTENDERS };
+
+/* How a contender is named and set up. */
+struct ga_demo_form {
+    const char *key;
+    const char *text;
+    int32_t replicas, accum, batch; /* 0: not the engine */
+};
+
+struct ga_demo_contest {
+    const struct ga_demo_form *form;
+    struct ga_engine *engine; /* NULL: the naive one */
+    struct ga_samples samples;
+    double loss;     /* over all examples, after the last round */
+    uint64_t hash;   /* of the engine's weights */
+    uint64_t events; /* that its history holds */
+};
+
+struct ga_demo {
+    struct ga_bench_options options;
+    struct ga_dataset *data;
+    struct ga_naive naive;
+    float *start, *memory; /* initial weights; what `naive` points to */
+    double *ns;            /* room for all samples */
+    struct ga_demo_contest contest[GA_DEMO_CONTENDERS];
+};
+
+/* demo_engine.c: an engine as a batch run has it, back at update 0, and a timed run. */
+int ga_demo_open(struct ga_demo *demo, struct ga_demo_contest *contest);
+int ga_demo_rewind(struct ga_demo_contest *contest);
+int ga_demo_train(struct ga_demo_contest *contest, int64_t updates);
+int ga_demo_outcome(struct ga_demo_contest *contest);
+/* A copy of the present weights, to be freed, and the learning rate in force. */
+int ga_demo_weights(struct ga_demo_contest *contest, float **weights, size_t *count, float *lr);
+
+/* demo_report.c */
+void ga_demo_report_text(const struct ga_demo *demo, struct ga_text *out);
+void ga_demo_report_json(const struct ga_demo *demo, struct ga_text *out);
+
+#endif

@@ -1,0 +1,82 @@
+/* The figures of the demo benchmark, for people and as JSON. */
+#include "bench/demo.h"
+
+#include "base/hash.h"
+#include "base/number.h"
+
+static double median(const struct ga_demo *demo, const struct ga_demo_contest *contest)
+{
+    return ga_samples_median(&contest->samples) / (double)demo->options.updates;
+}
+
+static double best(const struct ga_demo *demo, const struct ga_demo_contest *contest)
+{
+    return ga_samples_best(&contest->samples) / (double)demo->options.updates;
+}
+
+/* How many times faster than the plain loops. */
+static double ratio(const struct ga_demo *demo, const struct ga_demo_contest *contest)
+{
+    return median(demo, &demo->contest[GA_DEMO_NAIVE]) / median(demo, contest);
+}
+
+static void contender_line(const struct ga_demo *demo, const struct ga_demo_contest *contest,
+                           struct ga_text *out)
+{
+    ga_text_printf(out, "  %s  %-34s %9.0f %9.0f %6.2f\n", contest->form->key, contest->form->text,
+                   median(demo, contest), best(demo, contest), ratio(demo, contest));
+}
+
+void ga_demo_report_text(const struct ga_demo *demo, struct ga_text *out)
+{
+    const struct ga_demo_contest *serial = &demo->contest[GA_DEMO_SERIAL];
+    char hash[GA_HASH_TEXT], loss[GA_NUMBER_TEXT];
+
+    ga_text_printf(out, "demo: %lld updates of 50 examples, %lld rounds; ns per update\n\n",
+                   (long long)demo->options.updates, (long long)demo->options.rounds);
+    ga_text_printf(out, "     %-34s %9s %9s   a/it\n", "", "median", "best");
+    for (size_t i = 0; i < GA_DEMO_CONTENDERS; i++)
+        contender_line(demo, &demo->contest[i], out);
+    ga_hash_format(hash, serial->hash);
+    ga_format_digits(loss, serial->loss, 9);
+    ga_text_printf(out, "\nb and c end at hash %s, loss %s; ", hash, loss);
+    ga_format_digits(loss, demo->contest[GA_DEMO_NAIVE].loss, 9);
+    ga_text_printf(out, "a at loss %s; %llu events of c kept\n", loss,
+                   (unsigned long long)demo->contest[GA_DEMO_SPLIT].events);
+}
+
+static void field(struct ga_text *out, const char *name, double value)
+{
+    ga_text_printf(out, ",\"%s\":", name);
+    ga_text_number(out, value);
+}
+
+static void contender_json(const struct ga_demo *demo, const struct ga_demo_contest *contest,
+                           struct ga_text *out)
+{
+    char hash[GA_HASH_TEXT];
+
+    ga_text_printf(out, "{\"key\":\"%s\",\"text\":\"%s\"", contest->form->key, contest->form->text);
+    field(out, "median_ns", median(demo, contest));
+    field(out, "best_ns", best(demo, contest));
+    field(out, "ratio", ratio(demo, contest));
+    field(out, "loss", contest->loss);
+    if (contest->engine) {
+        ga_hash_format(hash, contest->hash);
+        ga_text_printf(out, ",\"hash\":\"%s\",\"events\":%llu", hash,
+                       (unsigned long long)contest->events);
+    }
+    ga_text_puts(out, "}");
+}
+
+void ga_demo_report_json(const struct ga_demo *demo, struct ga_text *out)
+{
+    ga_text_printf(out, "{\"benchmark\":\"demo\",\"updates\":%lld,\"rounds\":%lld,\"contenders\":[",
+                   (long long)demo->options.updates, (long long)demo->options.rounds);
+    for (size_t i = 0; i < GA_DEMO_CONTENDERS; i++) {
+        if (i > 0)
+            ga_text_puts(out, ",");
+        contender_json(demo, &demo->contest[i], out);
+    }
+    ga_text_puts(out, "]}\n");
+}

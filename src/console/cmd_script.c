@@ -1,0 +1,242 @@
+/* Scripts: running a file, and the verbs that only scripts need: say, ask, expect, wait, quit. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "console/command.h"
+#include "console/condition.h"
+#include "console/session.h"
+#include "settings/words.h"
+
+#define SCRIPT_LIMIT (16u << 20) /* bytes */
+
+/* The lines of a script that is in memory. `path` names it in messages. */
+static int run_lines(struct ga_console *console, const char *path, const char *bytes, size_t length)
+{
+    struct ga_origin origin = {path, 0};
+    size_t at = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    int code = 0;
+    while (code == 0 && at < length && !console->quits && !console->interrupted) {
+        const char *line = bytes + at;
+        const char *end = memchr(line, '\n', length - at);
+        size_t size = end ? (size_t)(end - line) : length - at;
+        at += size + 1;
+        if (size > 0 && line[size - 1] == '\r')
+            size--;
+        origin.line++;
+        code = ga_console_line(console, line, size, &origin);
+    }
+    return code;
+}
+
+int ga_script_run(struct ga_console *console, const char *path)
+{
+    char *found = NULL;
+    char *bytes = NULL;
+    size_t length = 0;
+    if (console->depth == GA_SOURCE_DEPTH)
+        return ga_fail(GA_ERANGE,
+                       "source %s: scripts call each other too deeply: expected at most %d levels",
+                       path, GA_SOURCE_DEPTH);
+    int code = ga_find_file(console, path, &found);
+    if (code == 0)
+        code = ga_file_read(found, SCRIPT_LIMIT, &bytes, &length);
+    if (code == 0) {
+        console->depth++;
+        code = run_lines(console, found, bytes, length);
+        console->depth--;
+    }
+    free(bytes);
+    free(found);
+    return code;
+}
+
+int ga_exec_source(struct ga_console *console, size_t count, const char *const *word)
+{
+    (void)count;
+    return ga_script_run(console, word[0]);
+}
+
+int ga_exec_say(struct ga_console *console, size_t count, const char *const *word)
+{
+    char *text = ga_join(count, word);
+    if (!text)
+        return GA_ENOMEM;
+    ga_say(console, "%s", text);
+    free(text);
+    return 0;
+}
+
+struct question {
+    const char *text;
+    const char *answer;
+    const char *choices; /* "a|b|c" or NULL */
+    const char *reveal;  /* or NULL */
+};
+
+static int read_option(const char *word, struct question *question)
+{
+    const struct {
+        const char *key;
+        const char **value;
+    } options[] = {{"answer=", &question->answer},
+                   {"choices=", &question->choices},
+                   {"reveal=", &question->reveal}};
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        const size_t length = strlen(options[i].key);
+        if (strncmp(word, options[i].key, length) != 0)
+            continue;
+        if (*options[i].value)
+            return ga_fail(GA_EINPUT, "ask: %s is given twice: expected once", options[i].key);
+        *options[i].value = word + length;
+        return 0;
+    }
+    return ga_fail(GA_EINPUT,
+                   "ask: '%s': expected answer=..., choices=A|B|C or reveal=... behind the "
+                   "question (in quotes when there are blanks)",
+                   word);
+}
+
+static bool same_number(const char *a, const char *b)
+{
+    double x = 0;
+    double y = 0;
+    if (ga_read_double(a, -INFINITY, INFINITY, &x) < 0 ||
+        ga_read_double(b, -INFINITY, INFINITY, &y) < 0)
+        return false;
+    return fabs(x - y) <= 1e-9 * fabs(y);
+}
+
+static bool same_answer(const char *a, const char *b)
+{
+    return strcasecmp(a, b) == 0 || same_number(a, b);
+}
+
+static bool among_choices(const struct question *question)
+{
+    const char *at = question->choices;
+    while (at) {
+        const size_t length = strcspn(at, "|");
+        if (strlen(question->answer) == length && strncasecmp(at, question->answer, length) == 0)
+            return true;
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return false;
+}
+
+static int read_question(size_t count, const char *const *word, struct question *out)
+{
+    *out = (struct question){.text = word[0]};
+    for (size_t i = 1; i < count; i++) {
+        const int code = read_option(word[i], out);
+        if (code < 0)
+            return code;
+    }
+    if (!out->answer || !*out->answer)
+        return ga_fail(GA_EINPUT, "ask: expected answer=TEXT behind the question");
+    if (out->choices && !among_choices(out))
+        return ga_fail(GA_EINPUT, "ask: answer %s: expected one of the choices %s", out->answer,
+                       out->choices);
+    return 0;
+}
+
+/* Blanks around a typed answer do not count. */
+static char *trim(char *line)
+{
+    char *end = line + strlen(line);
+    while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
+        *--end = '\0';
+    return line + strspn(line, " \t");
+}
+
+static void converse(struct ga_console *console, const struct question *question)
+{
+    const struct ga_front *front = &console->options.front;
+    bool asking = true;
+    while (asking) {
+        char *line = front->read_line(front->self, "answer: ");
+        const char *typed = line ? trim(line) : "";
+        const bool right = same_answer(typed, question->answer);
+        asking = !right && *typed;
+        if (right)
+            ga_say(console, "right");
+        else if (asking)
+            ga_say(console, "not yet: try again, or an empty line shows the answer");
+        free(line);
+    }
+}
+
+int ga_exec_ask(struct ga_console *console, size_t count, const char *const *word)
+{
+    struct question question;
+    const int code = read_question(count, word, &question);
+    if (code < 0)
+        return code;
+    ga_say(console, "%s", question.text);
+    if (question.choices)
+        ga_say(console, "  %s", question.choices);
+    if (console->options.front.read_line)
+        converse(console, &question);
+    ga_say(console, "answer: %s", question.answer);
+    if (question.reveal)
+        ga_say(console, "%s", question.reveal);
+    return 0;
+}
+
+struct expectation {
+    const struct ga_condition *condition;
+    bool holds;
+    struct ga_text found;
+};
+
+static int check(struct ga_run *run, void *arg)
+{
+    struct expectation *expectation = arg;
+    const struct ga_condition *condition = expectation->condition;
+    expectation->holds = condition->holds(condition->self, run);
+    if (!expectation->holds)
+        ga_condition_values(condition, run, &expectation->found);
+    return 0;
+}
+
+int ga_exec_expect(struct ga_console *console, size_t count, const char *const *word)
+{
+    struct ga_condition condition;
+    int code = ga_read_condition(console, "expect", count, word, &condition);
+    if (code < 0)
+        return code;
+    struct expectation expectation = {&condition, false, GA_TEXT_INIT};
+    code = ga_engine_call(console->engine, check, &expectation);
+    if (code == 0 && !expectation.holds) {
+        if (console->status == 0)
+            console->status = GA_STATUS_TRAINING;
+        code = ga_fail(GA_ESTATE, "expected %s, found %s", condition.text,
+                       ga_text_get(&expectation.found));
+    }
+    ga_text_free(&expectation.found);
+    ga_condition_fini(&condition);
+    return code;
+}
+
+int ga_exec_wait(struct ga_console *console, size_t count, const char *const *word)
+{
+    (void)count;
+    const struct ga_front *front = &console->options.front;
+    if (!ga_word_same(word[0], "key"))
+        return ga_fail(GA_EINPUT, "wait %s: expected `wait key`", word[0]);
+    if (front->wait_key)
+        front->wait_key(front->self);
+    return 0;
+}
+
+int ga_exec_quit(struct ga_console *console, size_t count, const char *const *word)
+{
+    (void)count;
+    (void)word;
+    console->quits = true;
+    return 0;
+}

@@ -1,0 +1,96 @@
+#include "console/describe.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/hash.h"
+#include "base/number.h"
+
+void ga_describe_figure(const char *name, double value, struct ga_text *out)
+{
+    char number[GA_NUMBER_TEXT];
+    ga_format_digits(number, value, 6);
+    ga_text_printf(out, "%s %s", name, number);
+}
+
+static void append_means(const struct ga_event *event, struct ga_text *out)
+{
+    ga_describe_figure(": loss", event->loss, out);
+    ga_describe_figure(", |g|", event->norm, out);
+    ga_describe_figure(", weight", event->weight, out);
+}
+
+static void append_micro(const struct ga_event *event, struct ga_text *out)
+{
+    ga_text_printf(out, "replica %d, micro-batch %u of %u", (int)event->replica,
+                   (unsigned)event->micro, (unsigned)event->micros);
+    append_means(event, out);
+}
+
+static void append_push(const struct ga_event *event, struct ga_text *out)
+{
+    ga_text_printf(out, "replica %d hands over %u examples", (int)event->replica,
+                   (unsigned)event->examples);
+    append_means(event, out);
+}
+
+static void append_drop(const struct ga_event *event, struct ga_text *out)
+{
+    ga_text_printf(out, "replica %d is dropped with %u examples", (int)event->replica,
+                   (unsigned)event->examples);
+}
+
+static void append_open(const struct ga_event *event, struct ga_text *out)
+{
+    ga_text_printf(out, "a window of %u examples for update %" PRIu64, (unsigned)event->examples,
+                   event->update);
+}
+
+static void append_reduce(const struct ga_event *event, struct ga_text *out)
+{
+    ga_text_puts(out, "the replicas' sums meet");
+    append_means(event, out);
+}
+
+static void append_clip(const struct ga_event *event, struct ga_text *out)
+{
+    if (event->value < 1)
+        ga_describe_figure("the gradient is scaled by", event->value, out);
+    else
+        ga_text_puts(out, "the gradient is within the limit");
+}
+
+static void append_apply(const struct ga_event *event, struct ga_text *out)
+{
+    ga_text_printf(out, "update %" PRIu64 " moves the weights", event->update);
+    ga_describe_figure(", lr", event->value, out);
+}
+
+void ga_describe_event(const struct ga_event *event, struct ga_text *out)
+{
+    static void (*const details[GA_EVENT_KINDS])(const struct ga_event *, struct ga_text *) = {
+        [GA_EVENT_OPEN] = append_open,     [GA_EVENT_MICRO] = append_micro,
+        [GA_EVENT_PUSH] = append_push,     [GA_EVENT_DROP] = append_drop,
+        [GA_EVENT_REDUCE] = append_reduce, [GA_EVENT_CLIP] = append_clip,
+        [GA_EVENT_APPLY] = append_apply,
+    };
+    ga_text_puts(out, ga_event_name((enum ga_event_kind)event->kind));
+    if (event->kind < GA_EVENT_KINDS && details[event->kind]) {
+        ga_text_puts(out, ": ");
+        details[event->kind](event, out);
+    }
+}
+
+void ga_describe_place(struct ga_run *run, struct ga_text *out)
+{
+    char digits[GA_HASH_TEXT];
+    const struct ga_counters *counters = ga_run_counters(run);
+    ga_hash_format(digits, ga_run_hash(run));
+    ga_text_printf(out, "update %" PRIu64, counters->updates);
+    if (!ga_run_at_boundary(run)) {
+        const struct ga_window_state *window = ga_run_window(run);
+        ga_text_printf(out, ", inside window %" PRIu64 " (%s, %u micro-batches done)",
+                       window->number, ga_phase_name(ga_run_phase(run)), (unsigned)window->micros);
+    }
+    ga_text_printf(out, ", hash %.8s", digits);
+}

@@ -1,0 +1,17 @@
+/* What happened and where a run stands, in words. All are called on the engine thread. */
+#ifndef GA_CONSOLE_DESCRIBE_H
+#define GA_CONSOLE_DESCRIBE_H
+
+#include "base/text.h"
+#include "train/run.h"
+
+/* "replica 1, micro-batch 3 of 5: loss 1.0132, |g| 0.671, weight 5". */
+void ga_describe_event(const struct ga_event *event, struct ga_text *out);
+
+/* "update 120, hash 3f9a27c1", with how far the open window is. */
+void ga_describe_place(struct ga_run *run, struct ga_text *out);
+
+/* A figure with 6 significant digits. */
+void ga_describe_figure(const char *name, double value, struct ga_text *out);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * The front ends without a screen: batch, and the plain prompt. Each runs a whole session, from the
+ * opened engine to the exit status (0, 1, 2). A session that a signal ended is cleaned up first;
+ * then the signal is raised again, so that the shell sees what it sees of every program.
+ */
+#ifndef GA_CONSOLE_FRONT_H
+#define GA_CONSOLE_FRONT_H
+
+#include <stdbool.h>
+
+#include "console/console.h"
+#include "console/options.h"
+
+int ga_batch_main(const struct ga_arguments *arguments);
+int ga_plain_main(const struct ga_arguments *arguments);
+
+/* What both need. */
+
+/* `--seed`, then -e and SCRIPT in their order; stops at the first failure with `strict`. */
+void ga_run_sources(struct ga_console *console, const struct ga_arguments *arguments, bool strict);
+
+/*
+ * Signals as a descriptor: blocked for the process before any thread starts, read by the loop.
+ * `resize` adds SIGWINCH and SIGTSTP. -1 and an error when the system has none.
+ */
+int ga_signals_open(bool resize);
+int ga_signals_take(int fd); /* the next signal number, 0 when there is none */
+void ga_signals_raise(int number);
+
+/* Writes what the stream holds and says so when that failed; the exit status of it all. */
+int ga_finish(struct ga_stream *stream, int status);
+
+/* "$XDG_STATE_HOME/gaconsole/history", or under $HOME/.local/state; to be freed, NULL: no home. */
+char *ga_user_path(const char *variable, const char *under_home, const char *name);
+
+#endif

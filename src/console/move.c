@@ -1,0 +1,169 @@
+/* Starting moves, waiting for their end, and what is answered then. */
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "console/command.h"
+#include "console/describe.h"
+#include "console/session.h"
+
+#define SHOWN 100 /* lines at once where a person reads */
+
+/* All lines; at a prompt the last of them, since a terminal can be far slower than training. */
+void ga_drain(struct ga_console *console)
+{
+    struct ga_feed_line line;
+    struct ga_text text = GA_TEXT_INIT;
+    uint64_t hidden = ga_feed_take_forgotten(console->feed);
+    size_t waiting = ga_feed_count(console->feed);
+    for (; console->options.prompt && waiting > SHOWN; waiting--)
+        hidden += ga_feed_take(console->feed, &line);
+    if (hidden > 0)
+        ga_text_printf(&text, "(%" PRIu64 " lines not shown; `set log-every N` thins them)\n",
+                       hidden);
+    while (ga_feed_take(console->feed, &line)) {
+        ga_feed_format(&line, &text);
+        ga_text_puts(&text, "\n");
+    }
+    ga_say_text(console, &text);
+    ga_text_free(&text);
+}
+
+static const char *const units[] = {
+    [GA_MOVE_UPDATES] = "update",      [GA_MOVE_MICROS] = "micro-batch",
+    [GA_MOVE_EVENTS] = "event",        [GA_MOVE_EPOCHS] = "epoch",
+    [GA_MOVE_BACK_UPDATES] = "update", [GA_MOVE_BACK_MICROS] = "micro-batch",
+    [GA_MOVE_BACK_EVENTS] = "event",
+};
+
+static void append_count(const struct ga_console *console, struct ga_text *out)
+{
+    const struct ga_move *asked = &console->move.asked;
+    const char *unit = units[asked->kind];
+    const char *plural = strcmp(unit, "micro-batch") == 0 ? "es" : "s";
+    const bool back = asked->kind >= GA_MOVE_BACK_UPDATES && asked->kind <= GA_MOVE_BACK_EVENTS;
+    ga_text_printf(out, "%" PRIu64 " %s%s%s: ", asked->count, unit, asked->count == 1 ? "" : plural,
+                   back ? " back" : "");
+}
+
+struct ending {
+    const struct ga_console *console;
+    const struct ga_stop *stop;
+    struct ga_text text;
+};
+
+/* The answer when a move did what was asked. */
+static void append_done(struct ending *ending, struct ga_run *run)
+{
+    const struct ga_console *console = ending->console;
+    const enum ga_move_kind kind = console->move.asked.kind;
+    if (console->move.counted)
+        append_count(console, &ending->text);
+    if (kind == GA_MOVE_MICROS || kind == GA_MOVE_EVENTS) {
+        ga_describe_event(ga_run_last_event(run), &ending->text);
+        return;
+    }
+    if (kind == GA_MOVE_UNTIL)
+        ga_text_printf(&ending->text, "%s: ", console->move.asked.until.text);
+    ga_text_puts(&ending->text, "at ");
+    ga_describe_place(run, &ending->text);
+}
+
+static int describe_ending(struct ga_run *run, void *arg)
+{
+    struct ending *ending = arg;
+    const struct ga_stop *stop = ending->stop;
+    if (stop->reason == GA_STOP_DONE) {
+        append_done(ending, run);
+        return 0;
+    }
+    if (stop->reason == GA_STOP_BREAK)
+        ga_text_printf(&ending->text, "breakpoint %d, %s: at ", stop->breakpoint, stop->text);
+    else
+        ga_text_puts(&ending->text, "paused at ");
+    ga_describe_place(run, &ending->text);
+    return 0;
+}
+
+/* Training that stopped is status 1; a run that could not even be formed is bad input. */
+static int report_failure(struct ga_console *console, const struct ga_stop *stop)
+{
+    const int code = ga_error_put(&stop->error);
+    const bool input = code == GA_EINPUT || code == GA_ERANGE;
+    if (console->status == 0 && !input)
+        console->status = GA_STATUS_TRAINING;
+    return code;
+}
+
+static int report_ending(struct ga_console *console, const struct ga_stop *stop)
+{
+    console->move.active = false;
+    ga_drain(console);
+    if (stop->reason == GA_STOP_NONFINITE || stop->reason == GA_STOP_ERROR)
+        return report_failure(console, stop);
+    if (stop->reason == GA_STOP_REPLACED)
+        return 0;
+    struct ending ending = {console, stop, GA_TEXT_INIT};
+    const int code = ga_engine_call(console->engine, describe_ending, &ending);
+    if (code == 0)
+        ga_say_text(console, &ending.text);
+    ga_text_free(&ending.text);
+    return code < 0 ? code : ga_logs_check(console);
+}
+
+static void front_wait(struct ga_console *console)
+{
+    const struct ga_front *front = &console->options.front;
+    if (front->wait) {
+        const enum ga_wait answer = front->wait(front->self, console->bell.fd);
+        console->interrupted = console->interrupted || answer == GA_WAIT_INTERRUPTED;
+        console->broken = console->broken || answer == GA_WAIT_BROKEN;
+        return;
+    }
+    struct pollfd bell = {.fd = console->bell.fd, .events = POLLIN};
+    poll(&bell, 1, -1);
+}
+
+/* Prints logged lines until the move has ended. */
+static int follow(struct ga_console *console)
+{
+    struct ga_stop stop;
+    for (;;) {
+        ga_bell_clear(&console->bell);
+        ga_drain(console);
+        if (ga_engine_wait(console->engine, console->move.ticket, 0, &stop))
+            break;
+        if (console->broken || console->interrupted)
+            ga_engine_pause(console->engine);
+        front_wait(console);
+    }
+    const int code = report_ending(console, &stop);
+    if (code == 0 && console->interrupted)
+        return ga_fail(GA_ESTATE, "interrupted at update %" PRIu64, stop.updates);
+    return code;
+}
+
+int ga_move_start(struct ga_console *console, struct ga_move *move, bool counted)
+{
+    console->move.asked = *move;
+    console->move.counted = counted;
+    const int code = ga_engine_move(console->engine, move, &console->move.ticket);
+    console->move.active = code == 0;
+    if (code < 0)
+        return code;
+    return ga_at_prompt(console) ? 0 : follow(console);
+}
+
+int ga_console_pump(struct ga_console *console)
+{
+    struct ga_stop stop;
+    ga_bell_clear(&console->bell);
+    ga_drain(console);
+    if (!console->move.active || !ga_engine_wait(console->engine, console->move.ticket, 0, &stop))
+        return console->broken ? GA_EIO : 0;
+    if (report_ending(console, &stop) < 0)
+        ga_complain(console);
+    return console->broken ? GA_EIO : 0;
+}

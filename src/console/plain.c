@@ -1,0 +1,177 @@
+/* The session of the plain front end: configuration, sources, then lines until they end. */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/version.h"
+#include "console/plain.h"
+
+static int plain_out(void *self, const char *bytes, size_t length)
+{
+    struct ga_plain *plain = self;
+    ga_prompt_hide();
+    return plain->direct.out(plain->direct.self, bytes, length);
+}
+
+static void plain_fail(void *self, const char *bytes, size_t length)
+{
+    struct ga_plain *plain = self;
+    ga_prompt_hide();
+    plain->direct.fail(plain->direct.self, bytes, length);
+}
+
+/* While a script waits for a move. */
+static enum ga_wait plain_wait(void *self, int bell_fd)
+{
+    struct ga_plain *plain = self;
+    struct pollfd watched[2] = {{.fd = bell_fd, .events = POLLIN},
+                                {.fd = plain->signals, .events = POLLIN}};
+    if (ga_stream_flush(&plain->stream) < 0)
+        return GA_WAIT_BROKEN;
+    poll(watched, 2, -1);
+    const int number = ga_signals_take(plain->signals);
+    if (number == SIGTERM || number == SIGHUP || (number == SIGINT && !plain->terminal))
+        plain->caught = number;
+    return number == SIGINT || plain->caught ? GA_WAIT_INTERRUPTED : GA_WAIT_ON;
+}
+
+/* Without readline: the answer to `ask` is typed on a line of the terminal's own making. */
+static char *plain_read_line(void *self, const char *prompt)
+{
+    struct ga_plain *plain = self;
+    int number = 0;
+    plain->direct.out(plain->direct.self, prompt, strlen(prompt));
+    ga_stream_flush(&plain->stream);
+    char *line = ga_line_next(&plain->input, &number);
+    if (number == SIGTERM || number == SIGHUP)
+        plain->caught = number;
+    if (!line)
+        plain->direct.out(plain->direct.self, "\n", 1);
+    return line;
+}
+
+static void plain_wait_key(void *self)
+{
+    static const char text[] = "press a key to go on";
+    static const char gone[] = "\r                    \r";
+    struct ga_plain *plain = self;
+    struct termios usual;
+    struct pollfd watched[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                                {.fd = plain->signals, .events = POLLIN}};
+    if (tcgetattr(STDIN_FILENO, &usual) < 0)
+        return;
+    struct termios raw = usual;
+    raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+    plain->direct.out(plain->direct.self, text, sizeof(text) - 1);
+    ga_stream_flush(&plain->stream);
+    poll(watched, 2, -1);
+    char key = 0;
+    if ((watched[0].revents & POLLIN) && read(STDIN_FILENO, &key, 1) < 0)
+        plain->input.ended = true;
+    const int number = ga_signals_take(plain->signals);
+    if (number == SIGTERM || number == SIGHUP)
+        plain->caught = number;
+    plain->direct.out(plain->direct.self, gone, sizeof(gone) - 1);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &usual);
+}
+
+/* Lines from a pipe or file: like a script, but a failure does not end it. */
+static void run_pipe(struct ga_plain *plain)
+{
+    struct ga_origin origin = {"stdin", 0};
+    while (!ga_console_quits(plain->console) && !plain->caught) {
+        char *line = ga_line_next(&plain->input, &plain->caught);
+        if (!line)
+            return;
+        size_t length = strlen(line);
+        if (length > 0 && line[length - 1] == '\r')
+            line[--length] = '\0';
+        origin.line++;
+        ga_console_line(plain->console, line, length, &origin);
+        free(line);
+        if (ga_stream_flush(&plain->stream) < 0)
+            return;
+    }
+}
+
+static void greet(const struct ga_plain *plain)
+{
+    char text[256];
+    const int length =
+        snprintf(text, sizeof(text),
+                 "gaconsole %s: y = x^2 on 2 replicas x accumulation 5 x batch 5 = 50 examples, "
+                 "paused at update 0.\n`next` makes an update, `run 100` many, `help` lists the "
+                 "commands.\n",
+                 ga_version());
+    plain->direct.out(plain->direct.self, text, (size_t)length);
+}
+
+/* Plain commands, run before anything else; a file that is not there is fine. */
+static void run_configuration(struct ga_plain *plain)
+{
+    char *path = ga_user_path("XDG_CONFIG_HOME", ".config", "config");
+    if (path && access(path, R_OK) == 0)
+        ga_console_script(plain->console, path);
+    free(path);
+}
+
+static int open_plain(struct ga_plain *plain)
+{
+    plain->terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    plain->signals = ga_signals_open(plain->terminal);
+    if (plain->signals < 0)
+        return plain->signals;
+    ga_stream_init(&plain->stream, STDOUT_FILENO, STDERR_FILENO);
+    plain->direct = ga_stream_sink(&plain->stream);
+    plain->input = (struct ga_line_reader){.fd = STDIN_FILENO, .signals = plain->signals};
+    const struct ga_console_options options = {
+        .sink = {plain, plain_out, plain_fail},
+        .front = {.self = plain,
+                  .wait = plain_wait,
+                  .read_line = plain->terminal ? plain_read_line : NULL,
+                  .wait_key = plain->terminal ? plain_wait_key : NULL},
+        .prompt = plain->terminal,
+        .readonly = plain->arguments->readonly,
+    };
+    return ga_console_open(&plain->console, &options);
+}
+
+static void run_session(struct ga_plain *plain)
+{
+    if (plain->terminal && plain->arguments->sources == 0)
+        greet(plain);
+    if (plain->terminal)
+        run_configuration(plain);
+    ga_run_sources(plain->console, plain->arguments, false);
+    if (plain->caught || ga_console_quits(plain->console))
+        return;
+    if (plain->terminal)
+        ga_prompt_run(plain);
+    else
+        run_pipe(plain);
+}
+
+int ga_plain_main(const struct ga_arguments *arguments)
+{
+    struct ga_plain plain = {.arguments = arguments, .signals = -1};
+    if (open_plain(&plain) < 0) {
+        fprintf(stderr, "gaconsole: %s\n", ga_error_text());
+        return GA_STATUS_INPUT;
+    }
+    run_session(&plain);
+    ga_console_end(plain.console);
+    const int status = plain.terminal ? GA_STATUS_FINE : ga_console_status(plain.console);
+    const int finished = ga_finish(&plain.stream, status);
+    ga_console_close(plain.console);
+    ga_line_reader_fini(&plain.input);
+    close(plain.signals);
+    if (plain.caught)
+        ga_signals_raise(plain.caught);
+    return finished;
+}

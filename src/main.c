@@ -1,0 +1,47 @@
+/* gaconsole: reads the command line and hands over to a front end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "console/front.h"
+#include "console/options.h"
+
+static int fail(void)
+{
+    fprintf(stderr, "gaconsole: %s\n", ga_error_text());
+    return GA_STATUS_INPUT;
+}
+
+/* --version, --help, --man. */
+static int show(enum ga_show what)
+{
+    struct ga_stream stream;
+    struct ga_text text = GA_TEXT_INIT;
+    if (what == GA_SHOW_VERSION)
+        ga_text_printf(&text, "gaconsole %s (%s)\n", ga_version(), ga_build());
+    else if (what == GA_SHOW_HELP)
+        ga_usage(&text);
+    else
+        ga_man(&text);
+    ga_stream_init(&stream, STDOUT_FILENO, STDERR_FILENO);
+    struct ga_sink sink = ga_stream_sink(&stream);
+    sink.out(sink.self, ga_text_get(&text), text.length);
+    ga_text_free(&text);
+    return ga_finish(&stream, GA_STATUS_FINE);
+}
+
+int main(int argc, char **argv)
+{
+    struct ga_arguments arguments;
+    if (ga_arguments_read(&arguments, argc, argv) < 0)
+        return fail();
+    if (arguments.show != GA_SHOW_NOTHING)
+        return show(arguments.show);
+    if (arguments.front == GA_FRONT_BATCH)
+        return ga_batch_main(&arguments);
+    return ga_plain_main(&arguments);
+}

@@ -1,0 +1,65 @@
+/*
+ * Checkpoints: the whole state of a run in one safetensors file, also in mid-window. Loading it in
+ * another process and going on is bit-identical to never having stopped.
+ *
+ * Tensors (P replicas, n parameters, S elements of an accumulator):
+ *   layers.K.weight, layers.K.bias       F32, the newest weights under PyTorch's names and shapes
+ *   optimizer.momentum_buffer.TENSOR     F32, sgd with momentum, shaped as its tensor
+ *   optimizer.exp_avg.TENSOR, optimizer.exp_avg_sq.TENSOR   F32, adam and adamw
+ *   gaconsole.version.I.weights          F32 [n], older weights that a replica still works on
+ *   gaconsole.version.I.state            F32 [blocks, n], their optimizer state, when there is one
+ *   gaconsole.rows                       I64 [rows], row numbers of parts not handed over
+ *   gaconsole.accumulator_replicas       I32 [k], the replicas whose accumulator holds something
+ *   gaconsole.accumulators               F64 [k, S], their gradient sums
+ *   gaconsole.reduced                    F64 [S], from REDUCE until the window is cleared
+ *   gaconsole.gradient                   F32 [n], g of the window, likewise
+ * Metadata: "format" = "pt"; "checksum" = 16 hex digits over the entry below and all tensors
+ * (names, types, shapes, bytes; whatever their order in the file); and "gaconsole", a JSON object:
+ *   version   1 (of this layout)          program   version of the program that wrote it
+ *   data      words for the `data` command          fingerprint   of the data, 16 hex digits
+ *   init_from file of `init-from`, "" without
+ *   settings  {"epoch": number of changes, "values": {name: text as `set` takes it, ...}}
+ *   pending   the same, or null when no change waits for the next window
+ *   run       phase, counters, clock, window, noise scale, last event and record (struct ga_state)
+ *   versions  [{number, state_blocks, scalars}]: 0 is the newest, then gaconsole.version.I
+ *   replicas  [{state, counts, times, tally, ...}] (struct ga_replica_value)
+ *   reads     [for each replica the version it works on, -1: none]
+ *   shards    {"epoch": [...], "offset": [...]} for each replica, or null under sharding stream
+ * storage/fields.h says how numbers are written. Every field is required and none may be added.
+ *
+ * Loading trusts nothing: checksum, every field's range, every tensor's type and shape against the
+ * net that settings and data make, and what the fields say about each other. Errors name file and
+ * field; nothing is changed by a failure. A checkpoint object is used by one thread at a time.
+ */
+#ifndef GA_STORAGE_CHECKPOINT_H
+#define GA_STORAGE_CHECKPOINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "train/state.h"
+
+/* Writes atomically: until it succeeds an existing file keeps its content. `init_from` may be "".
+ */
+int ga_checkpoint_save(const char *path, const struct ga_state *state, const char *init_from);
+
+struct ga_checkpoint;
+
+/* Reads the file and what says which data it needs; the tensors are looked at by ..._state(). */
+int ga_checkpoint_open(struct ga_checkpoint **out, const char *path);
+void ga_checkpoint_close(struct ga_checkpoint *checkpoint);
+
+/* Words for the `data` command that bring the data back, and its fingerprint. */
+const char *ga_checkpoint_data(const struct ga_checkpoint *checkpoint);
+uint64_t ga_checkpoint_fingerprint(const struct ga_checkpoint *checkpoint);
+const char *ga_checkpoint_init_from(const struct ga_checkpoint *checkpoint); /* "" without */
+const struct ga_settings *ga_checkpoint_settings(const struct ga_checkpoint *checkpoint);
+
+/*
+ * The state, which shares `data` (refused when its fingerprint is another). On success `*out` is
+ * the caller's (ga_state_fini()); on failure it is empty.
+ */
+int ga_checkpoint_state(const struct ga_checkpoint *checkpoint, struct ga_dataset *data,
+                        struct ga_state *out);
+
+#endif

@@ -1,0 +1,38 @@
+/* Runs in various settings for the tests of checkpoints; no CMocka here, so fuzz targets link it
+ * too. */
+#ifndef GA_TESTS_STORAGE_RUN_SUPPORT_H
+#define GA_TESTS_STORAGE_RUN_SUPPORT_H
+
+#include "train/run.h"
+
+/* Settings as "name=value" words, data as words of the `data` command. */
+struct run_variant {
+    const char *name;
+    const char *data;
+    const char *settings;
+    const char *pending; /* changed at every third event; "" none */
+    bool cuts;           /* windows are flushed and discarded now and then */
+};
+
+extern const struct run_variant run_variants[];
+extern const size_t run_variant_count;
+
+/* NULL on failure, with the error's text. */
+struct ga_dataset *run_open_data(const char *words);
+
+/* Files of a test go to memory where that is possible: each save waits for the disk. */
+void run_prefer_memory_files(void);
+
+/* Sets "name=value ..." in `settings`; a negative code when one is refused. */
+int run_set_words(struct ga_settings *settings, const char *words);
+
+struct ga_run *run_open_variant(const struct run_variant *variant, struct ga_dataset *data);
+
+/* `count` events, with the variant's interventions now and then; the first code that is not GA_OK.
+ */
+int run_go(struct ga_run *run, const struct run_variant *variant, size_t count);
+
+/* A run that stands where `state` does; NULL when it is refused. */
+struct ga_run *run_restored(const struct ga_state *state);
+
+#endif

@@ -1,12 +1,12 @@
 /* gaconsole: reads the command line and hands over to a front end. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "bench/bench.h"
 #include "console/front.h"
 #include "console/options.h"
 
@@ -34,9 +34,19 @@ static int show(enum ga_show what)
     return ga_finish(&stream, GA_STATUS_FINE);
 }
 
+/* `gaconsole bench NAME`; a script of that name is ./bench. */
+static int bench(int argc, char **argv)
+{
+    if (ga_bench_main(argc, argv, stdout) < 0)
+        return fail();
+    return fflush(stdout) == 0 ? GA_STATUS_FINE : GA_STATUS_INPUT;
+}
+
 int main(int argc, char **argv)
 {
     struct ga_arguments arguments;
+    if (argc > 1 && strcmp(argv[1], "bench") == 0)
+        return bench(argc - 2, argv + 2);
     if (ga_arguments_read(&arguments, argc, argv) < 0)
         return fail();
     if (arguments.show != GA_SHOW_NOTHING)

@@ -17,7 +17,6 @@ struct ga_context {
     float *room;     /* all rows of the work area */
     size_t examples; /* that it holds, whole vectors */
     double *wide;
-    struct ga_cpu_pair pairs[GA_CPU_FLAT];
 };
 
 /* Whole vectors of the widest kind, at least one; SIZE_MAX where that overflows. */
@@ -40,22 +39,15 @@ static size_t floats_per_example(const struct ga_net *net)
     return count;
 }
 
-static bool is_flat(const struct ga_net *net)
-{
-    return net->parameters <= GA_CPU_FLAT && net->width[0] <= GA_CPU_FLAT;
-}
-
-/* Ones, and the inputs and deltas of one layer; of all layers where pairs are listed. */
+/* Ones, and the inputs and deltas of one layer. */
 static size_t wide_rows(const struct ga_net *net)
 {
-    size_t all = 1;
-    size_t most = 1;
+    size_t most = 0;
     for (size_t k = 0; k < net->layers; k++) {
         const size_t here = net->width[k] + net->width[k + 1];
-        all += here;
-        most = here + 1 > most ? here + 1 : most;
+        most = here > most ? here : most;
     }
-    return is_flat(net) ? all : most;
+    return most + 1;
 }
 
 static size_t wide_bytes(const struct ga_net *net)
@@ -104,34 +96,6 @@ static int make_room(struct ga_context *context, size_t count)
     return GA_OK;
 }
 
-/* Parameter (j, i) of a weight has input i and delta j; a bias has ones; a quadratic's w_i has the
- * pair i. */
-static void list_layer(struct ga_context *context, size_t k, size_t row)
-{
-    const struct ga_net *net = &context->net;
-    const size_t in = net->width[k];
-    const bool pairs = net->kind == GA_NET_QUADRATIC;
-    const size_t count = pairs ? in : in * net->width[k + 1];
-    for (size_t p = 0; p < count; p++) {
-        const size_t a = row + p % in;
-        const size_t d = row + in + (pairs ? p : p / in);
-        context->pairs[net->weight_at[k] + p] = (struct ga_cpu_pair){(uint16_t)a, (uint16_t)d};
-    }
-    for (size_t j = 0; net->bias && j < net->width[k + 1]; j++)
-        context->pairs[net->bias_at[k] + j] = (struct ga_cpu_pair){0, (uint16_t)(row + in + j)};
-}
-
-static void list_pairs(struct ga_context *context)
-{
-    const struct ga_net *net = &context->net;
-    size_t row = 1;
-    for (size_t k = 0; k < net->layers; k++) {
-        list_layer(context, k, row);
-        row += net->width[k] + net->width[k + 1];
-    }
-    context->work.pairs = context->pairs;
-}
-
 static void exact_close(struct ga_context *context)
 {
     if (context) {
@@ -162,8 +126,6 @@ static int exact_open(struct ga_context **out, const struct ga_net *net, size_t 
     }
     for (size_t e = 0; e < GA_CPU_CHUNK; e++)
         context->wide[e] = 1.0;
-    if (is_flat(net))
-        list_pairs(context);
     *out = context;
     return GA_OK;
 }
@@ -244,9 +206,17 @@ static int exact_predict(struct ga_context *context, const float *weights,
     return code;
 }
 
+/* For what works without a context; where the choice fails, which opening a context reports, any
+ * kernel gives the same bits. */
+static const struct ga_cpu_kernel *any_kernel(void)
+{
+    const struct ga_cpu_kernel *kernel = ga_cpu_kernel();
+    return kernel ? kernel : &ga_cpu_kernel_baseline;
+}
+
 static void exact_add(const struct ga_net *net, void *to, const void *from)
 {
-    ga_cpu_kernel()->add(to, from, exact_sum_count(net));
+    any_kernel()->add(to, from, exact_sum_count(net));
 }
 
 static void exact_clear(const struct ga_net *net, void *sums)
@@ -257,17 +227,17 @@ static void exact_clear(const struct ga_net *net, void *sums)
 static double exact_mean(const struct ga_net *net, const void *sums, double divisor,
                          float *gradient)
 {
-    const struct ga_cpu_kernel *kernel = ga_cpu_kernel();
+    const struct ga_cpu_kernel *kernel = any_kernel();
     const double *high = sums;
     const double *low = high + net->parameters;
     double total = 0.0;
-    float block[GA_NORM_BLOCK];
-    for (size_t at = 0; at < net->parameters; at += GA_NORM_BLOCK) {
+    float piece[GA_NORM_PIECE];
+    for (size_t at = 0; at < net->parameters; at += GA_NORM_PIECE) {
         const size_t left = net->parameters - at;
-        const size_t count = left < GA_NORM_BLOCK ? left : GA_NORM_BLOCK;
-        float *out = gradient ? gradient + at : block;
+        const size_t count = left < GA_NORM_PIECE ? left : GA_NORM_PIECE;
+        float *out = gradient ? gradient + at : piece;
         kernel->divide(high + at, low + at, divisor, count, out);
-        total += ga_square_sum(out, count);
+        total = ga_norm_add(total, out, count);
     }
     return __builtin_sqrt(total);
 }
@@ -285,7 +255,7 @@ static void exact_step(const struct ga_net *net, const struct ga_step *step, con
                        const float *weights, const float *state, float *new_weights,
                        float *new_state)
 {
-    ga_cpu_kernel()->step(step, net->parameters, gradient, weights, state, new_weights, new_state);
+    any_kernel()->step(step, net->parameters, gradient, weights, state, new_weights, new_state);
 }
 
 const struct ga_compute ga_compute_cpu_exact = {

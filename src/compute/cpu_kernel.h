@@ -19,22 +19,14 @@
 
 #define GA_CPU_CHUNK 64 /* examples */
 
-#define GA_CPU_FLAT 512 /* parameters up to which a net's pairs are listed */
-
-/* Wide rows (row 0 holds ones; then, layer by layer, its inputs and its deltas) whose products are
- * the terms of a parameter. */
-struct ga_cpu_pair {
-    uint16_t a, d;
-};
+#define GA_CPU_SMALL 128 /* parameters up to which a net is small: see cpu_small.inc */
 
 struct ga_cpu_work {
     const struct ga_net *net;
     float *rows[GA_NET_LAYERS + 1];
     float *deltas[GA_NET_LAYERS + 1]; /* d loss / d (input of the activation); from 1 */
     float *slopes[GA_NET_LAYERS + 1]; /* derivatives of the activation, with gelu only; from 1 */
-    double *wide;                     /* a chunk's rows as doubles, GA_CPU_CHUNK apart; the first holds ones */
-    const struct ga_cpu_pair
-        *pairs; /* of all parameters, to a multiple of four; NULL: not listed */
+    double *wide;                     /* ones, then a layer's rows as doubles, GA_CPU_CHUNK apart */
 };
 
 struct ga_cpu_kernel {

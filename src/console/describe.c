@@ -66,7 +66,7 @@ static void append_apply(const struct ga_event *event, struct ga_text *out)
     ga_describe_figure(", lr", event->value, out);
 }
 
-void ga_describe_event(const struct ga_event *event, struct ga_text *out)
+void ga_describe_event_details(const struct ga_event *event, struct ga_text *out)
 {
     static void (*const details[GA_EVENT_KINDS])(const struct ga_event *, struct ga_text *) = {
         [GA_EVENT_OPEN] = append_open,     [GA_EVENT_MICRO] = append_micro,
@@ -74,11 +74,17 @@ void ga_describe_event(const struct ga_event *event, struct ga_text *out)
         [GA_EVENT_REDUCE] = append_reduce, [GA_EVENT_CLIP] = append_clip,
         [GA_EVENT_APPLY] = append_apply,
     };
-    ga_text_puts(out, ga_event_name((enum ga_event_kind)event->kind));
-    if (event->kind < GA_EVENT_KINDS && details[event->kind]) {
-        ga_text_puts(out, ": ");
+    if (event->kind < GA_EVENT_KINDS && details[event->kind])
         details[event->kind](event, out);
-    }
+}
+
+void ga_describe_event(const struct ga_event *event, struct ga_text *out)
+{
+    struct ga_text details = GA_TEXT_INIT;
+    ga_describe_event_details(event, &details);
+    ga_text_printf(out, "%s%s%s", ga_event_name((enum ga_event_kind)event->kind),
+                   details.length ? ": " : "", ga_text_get(&details));
+    ga_text_free(&details);
 }
 
 void ga_describe_place(struct ga_run *run, struct ga_text *out)

@@ -5,7 +5,10 @@
 #include "base/text.h"
 #include "train/run.h"
 
-/* "replica 1, micro-batch 3 of 5: loss 1.0132, |g| 0.671, weight 5". */
+/* "replica 1, micro-batch 3 of 5: loss 1.0132, |g| 0.671, weight 5"; may be nothing. */
+void ga_describe_event_details(const struct ga_event *event, struct ga_text *out);
+
+/* The same behind the event's name: "micro: replica 1, ...". */
 void ga_describe_event(const struct ga_event *event, struct ga_text *out);
 
 /* "update 120, hash 3f9a27c1", with how far the open window is. */

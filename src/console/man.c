@@ -99,7 +99,8 @@ void ga_man(struct ga_text *out)
 {
     ga_text_printf(out, ".TH GACONSOLE 1 \"\" \"gaconsole %s\"\n", ga_version());
     ga_text_puts(out, ".SH NAME\ngaconsole \\- training console: gradient accumulation on several "
-                      "replicas\n.SH SYNOPSIS\n.B gaconsole\n[OPTIONS] [SCRIPT]\n");
+                      "replicas\n.SH SYNOPSIS\n.B gaconsole\n[OPTIONS] [SCRIPT]\n.br\n.B gaconsole "
+                      "bench\n[NAME]\n");
     append_options(out);
     append_commands(out);
     append_settings(out);

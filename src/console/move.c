@@ -61,7 +61,11 @@ static void append_done(struct ending *ending, struct ga_run *run)
     const enum ga_move_kind kind = console->move.asked.kind;
     if (console->move.counted)
         append_count(console, &ending->text);
-    if (kind == GA_MOVE_MICROS || kind == GA_MOVE_EVENTS) {
+    if (kind == GA_MOVE_MICROS) {
+        ga_describe_event_details(ga_run_last_event(run), &ending->text);
+        return;
+    }
+    if (kind == GA_MOVE_EVENTS) {
         ga_describe_event(ga_run_last_event(run), &ending->text);
         return;
     }

@@ -185,6 +185,7 @@ int ga_arguments_read(struct ga_arguments *out, int argc, char **argv)
 void ga_usage(struct ga_text *out)
 {
     ga_text_puts(out, "usage: gaconsole [OPTIONS] [SCRIPT]\n"
+                      "       gaconsole bench [NAME]\n"
                       "An interactive console for training with gradient accumulation on several "
                       "replicas.\nWithout arguments: the y = x^2 demo, paused at update 0.\n\n");
     for (size_t i = 0; i < COUNT; i++) {

@@ -25,7 +25,7 @@ struct load {
     struct ga_state *state;
 };
 
-static const json_t *entry(const struct load *load, const char *key)
+static json_t *entry(const struct load *load, const char *key)
 {
     return json_object_get(load->from->root, key);
 }
@@ -163,7 +163,7 @@ static int load_older(struct load *load, struct ga_version *version, size_t inde
     return copy(load, name, GA_F32, 2, version->state_blocks, version->parameters, version->state);
 }
 
-static int load_version(struct load *load, const json_t *object, size_t index)
+static int load_version(struct load *load, json_t *object, size_t index)
 {
     struct ga_version head, *version = NULL;
     memset(&head, 0, sizeof head);
@@ -228,7 +228,7 @@ static int load_replicas(struct load *load)
     return GA_OK;
 }
 
-static int load_counts(const struct load *load, const json_t *list, uint64_t **out)
+static int load_counts(const struct load *load, json_t *list, uint64_t **out)
 {
     const size_t count = load->state->replicas;
     if (json_array_size(list) != count)
@@ -267,25 +267,32 @@ static int refuse_row(size_t position, int64_t row, size_t train)
                    GA_CHECKPOINT_ROWS, position, (long long)row, train - 1);
 }
 
-/* Replicas hold as many rows as their parts say, checked by the examination. */
+static int narrow_rows(const int64_t *wide, size_t count, size_t train, uint32_t *row)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (wide[i] < 0 || (uint64_t)wide[i] >= train)
+            return refuse_row(i, wide[i], train);
+        row[i] = (uint32_t)wide[i];
+    }
+    return GA_OK;
+}
+
+/* That replicas hold as many rows as their parts say is left to the examination. */
 static int load_rows(struct load *load)
 {
     const struct ga_file_tensor *tensor = find(load, GA_CHECKPOINT_ROWS);
-    const size_t train = ga_dataset_table(load->state->data)->train;
+    struct ga_state *state = load->state;
     int64_t *wide = NULL;
-    int code = GA_OK;
     if (!tensor)
         return GA_OK;
     const size_t count = tensor->bytes / sizeof *wide;
-    code = copy_new(load, GA_CHECKPOINT_ROWS, GA_I64, 1, count, 0, (void **)&wide);
-    load->state->row = code ? NULL : ga_alloc(count + 1, sizeof *load->state->row);
-    if (!code && !load->state->row)
+    int code = copy_new(load, GA_CHECKPOINT_ROWS, GA_I64, 1, count, 0, (void **)&wide);
+    state->row = ga_alloc(count + 1, sizeof *state->row);
+    if (!code && !state->row)
         code = ga_error_code();
-    load->state->rows = code ? 0 : count;
-    for (size_t i = 0; !code && i < count; i++) {
-        code = wide[i] < 0 || (uint64_t)wide[i] >= train ? refuse_row(i, wide[i], train) : GA_OK;
-        load->state->row[i] = (uint32_t)wide[i];
-    }
+    if (!code)
+        code = narrow_rows(wide, count, ga_dataset_table(state->data)->train, state->row);
+    state->rows = count;
     free(wide);
     return code;
 }

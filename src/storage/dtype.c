@@ -44,7 +44,7 @@ const char *ga_show_name(char out[GA_SHOWN_NAME], const char *name)
 {
     const size_t room = GA_SHOWN_NAME - 4;
     size_t length = 0;
-    for (; name[length] && length < room; length++)
+    for (; length < room && name[length]; length++)
         out[length] = name[length] >= ' ' && name[length] <= '~' ? name[length] : '?';
     strcpy(out + length, name[length] ? "..." : "");
     return out;

@@ -91,7 +91,7 @@ json_t *ga_fields_write(const struct ga_fields *table, const void *from)
 }
 
 /* What was found in place of `expected`. */
-static int refuse(const json_t *value, const char *expected)
+static int refuse(json_t *value, const char *expected)
 {
     char shown[GA_SHOWN_NAME];
     char *found = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
@@ -100,7 +100,7 @@ static int refuse(const json_t *value, const char *expected)
     return ga_fail(GA_EINPUT, "is %s, expected %s", shown, expected);
 }
 
-int ga_fields_read_integer(const json_t *value, int64_t low, int64_t high, int64_t *out)
+int ga_fields_read_integer(json_t *value, int64_t low, int64_t high, int64_t *out)
 {
     const char *text = json_string_value(value);
     char expected[80];
@@ -111,7 +111,7 @@ int ga_fields_read_integer(const json_t *value, int64_t low, int64_t high, int64
     return refuse(value, expected);
 }
 
-static int read_small(const json_t *value, int64_t low, int64_t high, int64_t *out)
+static int read_small(json_t *value, int64_t low, int64_t high, int64_t *out)
 {
     const json_int_t number = json_integer_value(value);
     char expected[80];
@@ -123,7 +123,7 @@ static int read_small(const json_t *value, int64_t low, int64_t high, int64_t *o
     return refuse(value, expected);
 }
 
-static int read_integer(const struct ga_field *field, const json_t *value, char *to)
+static int read_integer(const struct ga_field *field, json_t *value, char *to)
 {
     const int64_t low = (int64_t)field->low, high = (int64_t)field->high;
     int64_t number = 0;
@@ -149,7 +149,7 @@ static bool read_special(const char *text, double *out)
     return false;
 }
 
-static int read_real(const struct ga_field *field, const json_t *value, char *to)
+static int read_real(const struct ga_field *field, json_t *value, char *to)
 {
     const char *text = json_string_value(value);
     double number = 0;
@@ -161,7 +161,7 @@ static int read_real(const struct ga_field *field, const json_t *value, char *to
     return GA_OK;
 }
 
-static int read_finite(const struct ga_field *field, const json_t *value, char *to)
+static int read_finite(const struct ga_field *field, json_t *value, char *to)
 {
     const char *text = json_string_value(value);
     double number = 0;
@@ -174,7 +174,7 @@ static int read_finite(const struct ga_field *field, const json_t *value, char *
     return GA_OK;
 }
 
-static int refuse_word(const struct ga_field *field, const json_t *value)
+static int refuse_word(const struct ga_field *field, json_t *value)
 {
     struct ga_text words = GA_TEXT_INIT;
     for (int i = 0; field->word(i); i++)
@@ -184,7 +184,7 @@ static int refuse_word(const struct ga_field *field, const json_t *value)
     return code;
 }
 
-static int read_word(const struct ga_field *field, const json_t *value, char *to)
+static int read_word(const struct ga_field *field, json_t *value, char *to)
 {
     const char *text = json_string_value(value);
     int found = 0;
@@ -196,7 +196,7 @@ static int read_word(const struct ga_field *field, const json_t *value, char *to
     return GA_OK;
 }
 
-static int read_bool(const struct ga_field *field, const json_t *value, char *to)
+static int read_bool(const struct ga_field *field, json_t *value, char *to)
 {
     const bool truth = json_is_true(value);
     (void)field;
@@ -204,14 +204,14 @@ static int read_bool(const struct ga_field *field, const json_t *value, char *to
     return json_is_boolean(value) ? GA_OK : refuse(value, "true or false");
 }
 
-static int read_group(const struct ga_field *field, const json_t *value, char *to)
+static int read_group(const struct ga_field *field, json_t *value, char *to)
 {
     return ga_fields_read(field->group, value, to);
 }
 
 static const struct {
     json_t *(*write)(const struct ga_field *field, const char *from);
-    int (*read)(const struct ga_field *field, const json_t *value, char *to);
+    int (*read)(const struct ga_field *field, json_t *value, char *to);
 } codecs[] = {
     [GA_FIELD_BOOL] = {write_bool, read_bool},
     [GA_FIELD_SIGNED] = {write_integer, read_integer},
@@ -227,12 +227,12 @@ static json_t *write_element(const struct ga_field *field, const char *from)
     return codecs[field->kind].write(field, from);
 }
 
-static int read_element(const struct ga_field *field, const json_t *value, char *to)
+static int read_element(const struct ga_field *field, json_t *value, char *to)
 {
     return codecs[field->kind].read(field, value, to);
 }
 
-static int read_list(const struct ga_field *field, const json_t *list, char *to)
+static int read_list(const struct ga_field *field, json_t *list, char *to)
 {
     char expected[48];
     snprintf(expected, sizeof expected, "a list of %zu", field->list);
@@ -245,11 +245,11 @@ static int read_list(const struct ga_field *field, const json_t *list, char *to)
 }
 
 /* All fields were found: a larger object has one that the table lacks. */
-static int find_stranger(const struct ga_fields *table, const json_t *object)
+static int find_stranger(const struct ga_fields *table, json_t *object)
 {
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    json_object_foreach(object, key, value)
     {
         char shown[GA_SHOWN_NAME];
         size_t i = 0;
@@ -261,13 +261,13 @@ static int find_stranger(const struct ga_fields *table, const json_t *object)
     return GA_OK;
 }
 
-int ga_fields_read(const struct ga_fields *table, const json_t *object, void *to)
+int ga_fields_read(const struct ga_fields *table, json_t *object, void *to)
 {
     if (!json_is_object(object))
         return refuse(object, "an object");
     for (size_t i = 0; i < table->count; i++) {
         const struct ga_field *field = &table->field[i];
-        const json_t *value = json_object_get(object, field->name);
+        json_t *value = json_object_get(object, field->name);
         char *place = (char *)to + field->offset;
         if (field->list > 0 ? read_list(field, value, place) : read_element(field, value, place))
             return ga_fail_within("\"%s\"", field->name);

@@ -51,9 +51,9 @@ struct ga_fields {
 struct json_t *ga_fields_write(const struct ga_fields *table, const void *from);
 
 /* Fills `to`; on failure it may be filled in part, and the error names the field. */
-int ga_fields_read(const struct ga_fields *table, const struct json_t *object, void *to);
+int ga_fields_read(const struct ga_fields *table, struct json_t *object, void *to);
 
 /* A string that holds a whole number, low..high. */
-int ga_fields_read_integer(const struct json_t *value, int64_t low, int64_t high, int64_t *out);
+int ga_fields_read_integer(struct json_t *value, int64_t low, int64_t high, int64_t *out);
 
 #endif

@@ -88,6 +88,21 @@ static int add_notes(json_t *header, const struct ga_file_note *note, size_t not
     return GA_OK;
 }
 
+static int dump_header(char **out, const json_t *header)
+{
+    char *text = json_dumps(header, JSON_COMPACT);
+    const size_t length = text ? strlen(text) : 0;
+    if (!text)
+        return ga_fail(GA_ENOMEM, "no memory for the header");
+    if (length > GA_SAFETENSORS_HEADER - GA_SAFETENSORS_PREFIX) {
+        free(text);
+        return ga_fail(GA_ERANGE, "a header of %zu bytes, expected at most %llu", length,
+                       (unsigned long long)GA_SAFETENSORS_HEADER);
+    }
+    *out = text;
+    return GA_OK;
+}
+
 static int make_header(char **out, const struct ga_file_tensor *tensor, size_t tensors,
                        const struct ga_file_note *note, size_t notes)
 {
@@ -98,13 +113,8 @@ static int make_header(char **out, const struct ga_file_tensor *tensor, size_t t
     code = add_notes(header, note, notes);
     if (!code)
         code = add_tensors(header, tensor, tensors);
-    if (!code) {
-        *out = json_dumps(header, JSON_COMPACT);
-        code = *out ? GA_OK : ga_fail(GA_ENOMEM, "no memory for the header");
-        if (*out && strlen(*out) > GA_SAFETENSORS_HEADER - GA_SAFETENSORS_PREFIX)
-            code = ga_fail(GA_ERANGE, "a header of %zu bytes, expected at most %llu", strlen(*out),
-                           (unsigned long long)GA_SAFETENSORS_HEADER);
-    }
+    if (!code)
+        code = dump_header(out, header);
     json_decref(header);
     return code;
 }
@@ -137,27 +147,29 @@ static int write_tensors(struct ga_writer *writer, const struct ga_file_tensor *
     return GA_OK;
 }
 
+static int write_file(const char *path, const char *header, const struct ga_file_tensor *tensor,
+                      size_t tensors)
+{
+    struct ga_writer *writer = NULL;
+    int code = ga_writer_open(&writer, path);
+    if (code)
+        return code;
+    code = write_header(writer, header);
+    if (!code)
+        code = write_tensors(writer, tensor, tensors);
+    if (!code)
+        return ga_writer_commit(writer);
+    ga_writer_abandon(writer);
+    return code;
+}
+
 int ga_safetensors_write(const char *path, const struct ga_file_tensor *tensor, size_t tensors,
                          const struct ga_file_note *note, size_t notes)
 {
-    struct ga_writer *writer = NULL;
     char *header = NULL;
-    int code = make_header(&header, tensor, tensors, note, notes);
-    if (code) {
-        ga_fail_within("%s", path);
-        goto cleanup;
-    }
-    code = ga_writer_open(&writer, path);
-    if (!code)
-        code = write_header(writer, header);
-    if (!code)
-        code = write_tensors(writer, tensor, tensors);
-    if (!code) {
-        code = ga_writer_commit(writer);
-        writer = NULL;
-    }
-cleanup:
-    ga_writer_abandon(writer);
+    if (make_header(&header, tensor, tensors, note, notes) || !header)
+        return ga_fail_within("%s", path);
+    const int code = write_file(path, header, tensor, tensors);
     free(header);
     return code;
 }

@@ -58,20 +58,27 @@ static int read_tensors(const struct ga_safetensors *file, const struct ga_net *
     return GA_OK;
 }
 
-int ga_weights_load(const char *path, const struct ga_net *net, float *weights)
+/* All or nothing: a block that is complete is copied at once. */
+static int read_all(const struct ga_safetensors *file, const struct ga_net *net, float *weights)
 {
-    struct ga_safetensors *file = NULL;
-    float *fresh = NULL;
-    int code = ga_safetensors_open(&file, path);
-    if (!code)
-        code = check_strangers(file, net, path);
-    if (!code) {
-        fresh = ga_alloc(net->parameters + 1, sizeof *fresh);
-        code = fresh ? read_tensors(file, net, fresh) : ga_error_code();
-    }
+    float *fresh = ga_alloc(net->parameters + 1, sizeof *fresh);
+    if (!fresh)
+        return ga_error_code();
+    const int code = read_tensors(file, net, fresh);
     if (!code)
         memcpy(weights, fresh, net->parameters * sizeof *fresh);
     free(fresh);
+    return code;
+}
+
+int ga_weights_load(const char *path, const struct ga_net *net, float *weights)
+{
+    struct ga_safetensors *file = NULL;
+    int code = ga_safetensors_open(&file, path);
+    if (!code)
+        code = check_strangers(file, net, path);
+    if (!code)
+        code = read_all(file, net, weights);
     ga_safetensors_close(file);
     return code;
 }

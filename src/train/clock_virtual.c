@@ -11,11 +11,15 @@
 
 #define ABSENT SIZE_MAX
 
+struct turn {
+    int64_t time_ns;
+    size_t replica;
+};
+
 struct ga_clock_state {
     size_t count;
-    size_t *heap;  /* replicas, a heap by (time, replica) */
-    size_t *place; /* of each replica in `heap`, or ABSENT */
-    int64_t *time; /* of each replica */
+    struct turn *heap; /* by (time, replica) */
+    size_t *place;     /* of each replica in `heap`, or ABSENT */
 };
 
 static void virtual_close(struct ga_clock_state *clock)
@@ -24,7 +28,6 @@ static void virtual_close(struct ga_clock_state *clock)
         return;
     free(clock->heap);
     free(clock->place);
-    free(clock->time);
     free(clock);
 }
 
@@ -37,8 +40,7 @@ static int virtual_open(struct ga_clock_state **out, size_t replicas)
         return ga_error_code();
     clock->heap = ga_alloc(replicas, sizeof *clock->heap);
     clock->place = ga_alloc(replicas, sizeof *clock->place);
-    clock->time = ga_alloc(replicas, sizeof *clock->time);
-    if (!clock->heap || !clock->place || !clock->time) {
+    if (!clock->heap || !clock->place) {
         virtual_close(clock);
         return ga_error_code();
     }
@@ -48,83 +50,61 @@ static int virtual_open(struct ga_clock_state **out, size_t replicas)
     return GA_OK;
 }
 
-static bool before(const struct ga_clock_state *clock, size_t a, size_t b)
+static inline bool before(struct turn a, struct turn b)
 {
-    if (clock->time[a] != clock->time[b])
-        return clock->time[a] < clock->time[b];
-    return a < b;
+    return a.time_ns < b.time_ns || (a.time_ns == b.time_ns && a.replica < b.replica);
 }
 
-static void put(struct ga_clock_state *clock, size_t at, size_t replica)
+static inline void put(struct ga_clock_state *clock, size_t at, struct turn turn)
 {
-    clock->heap[at] = replica;
-    clock->place[replica] = at;
+    clock->heap[at] = turn;
+    clock->place[turn.replica] = at;
 }
 
-static size_t sift_up(struct ga_clock_state *clock, size_t at)
+/* Puts a turn into the free place `at` of the heap, and what is in its way one level up or down. */
+static void settle(struct ga_clock_state *clock, size_t at, struct turn turn)
 {
-    size_t replica = clock->heap[at];
-
-    while (at > 0 && before(clock, replica, clock->heap[(at - 1) / 2])) {
+    while (at > 0 && before(turn, clock->heap[(at - 1) / 2])) {
         put(clock, at, clock->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put(clock, at, replica);
-    return at;
-}
-
-static void sift_down(struct ga_clock_state *clock, size_t at)
-{
-    size_t replica = clock->heap[at];
-
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child >= clock->count)
-            break;
-        if (child + 1 < clock->count && before(clock, clock->heap[child + 1], clock->heap[child]))
+    for (size_t child = 2 * at + 1; child < clock->count; child = 2 * at + 1) {
+        if (child + 1 < clock->count && before(clock->heap[child + 1], clock->heap[child]))
             child++;
-        if (!before(clock, clock->heap[child], replica))
+        if (!before(clock->heap[child], turn))
             break;
         put(clock, at, clock->heap[child]);
         at = child;
     }
-    put(clock, at, replica);
+    put(clock, at, turn);
 }
 
 static void virtual_schedule(struct ga_clock_state *clock, size_t replica, int64_t time_ns)
 {
     size_t at = clock->place[replica];
 
-    clock->time[replica] = time_ns;
-    if (at == ABSENT) {
-        at = clock->count++;
-        put(clock, at, replica);
-    }
-    sift_down(clock, sift_up(clock, at));
+    settle(clock, at == ABSENT ? clock->count++ : at, (struct turn){time_ns, replica});
 }
 
 static void virtual_cancel(struct ga_clock_state *clock, size_t replica)
 {
     size_t at = clock->place[replica];
-    size_t last = 0;
+    struct turn last;
 
     if (at == ABSENT)
         return;
     clock->place[replica] = ABSENT;
     last = clock->heap[--clock->count];
-    if (last == replica)
-        return;
-    put(clock, at, last);
-    sift_down(clock, sift_up(clock, at));
+    if (last.replica != replica)
+        settle(clock, at, last);
 }
 
 static bool virtual_first(const struct ga_clock_state *clock, size_t *replica, int64_t *time_ns)
 {
     if (clock->count == 0)
         return false;
-    *replica = clock->heap[0];
-    *time_ns = clock->time[*replica];
+    *replica = clock->heap[0].replica;
+    *time_ns = clock->heap[0].time_ns;
     return true;
 }
 

@@ -134,15 +134,24 @@ int ga_history_keep_state(struct ga_history *history, const struct ga_run *run)
 
 int ga_history_keep_event(struct ga_history *history, const struct ga_event *event)
 {
-    return ga_tape_append(&history->events, event);
+    struct ga_event *kept = ga_tape_push(&history->events);
+
+    if (!kept)
+        return ga_error_code();
+    *kept = *event;
+    return GA_OK;
 }
 
 int ga_history_keep_record(struct ga_history *history, const struct ga_update_record *record,
                            uint64_t events)
 {
-    struct kept_record kept = {.events = events, .record = *record};
+    struct kept_record *kept = ga_tape_push(&history->records);
 
-    return ga_tape_append(&history->records, &kept);
+    if (!kept)
+        return ga_error_code();
+    kept->events = events;
+    kept->record = *record;
+    return GA_OK;
 }
 
 uint64_t ga_history_key(const struct ga_counters *counters, enum ga_history_key key)

@@ -273,11 +273,10 @@ const struct ga_update_record *ga_run_last_record(const struct ga_run *run)
 static int evaluate_block(struct ga_run *run, size_t first, size_t count, struct ga_tally *tally)
 {
     struct ga_context *context = NULL;
-    struct ga_batch batch;
+    struct ga_batch batch = run_batch(run);
 
     if (ga_run_context(run, 0, &context) < 0)
         return ga_error_code();
-    ga_run_batch(run, &batch);
     batch.first = first;
     batch.count = count;
     return run->compute->evaluate(context, run->server->weights, &batch, tally);
@@ -327,7 +326,7 @@ int ga_run_evaluate(struct ga_run *run, bool test, double *loss, double *accurac
 int ga_run_predict(struct ga_run *run, size_t first, size_t count, float *outputs)
 {
     struct ga_context *context = NULL;
-    struct ga_batch batch;
+    struct ga_batch batch = run_batch(run);
 
     if (run->net.kind == GA_NET_QUADRATIC)
         return ga_fail(GA_ESTATE, "a quadratic has no outputs to predict");
@@ -337,7 +336,6 @@ int ga_run_predict(struct ga_run *run, size_t first, size_t count, float *output
                        run->table->train + run->table->test);
     if (ga_run_context(run, 0, &context) < 0)
         return ga_error_code();
-    ga_run_batch(run, &batch);
     batch.first = first;
     batch.count = count;
     return run->compute->predict(context, run->server->weights, &batch, outputs);

@@ -32,6 +32,9 @@ struct ga_replica {
     struct ga_task task;
     bool submitted;
     struct ga_tally micro_tally;
+    size_t next_first, next_count; /* of its item's examples: the next micro-batch */
+    double sole_norm;              /* of the item's only micro-batch, while it is the only one */
+    bool has_sole_norm;
     struct ga_error error; /* of the task; code 0: none */
 };
 
@@ -109,13 +112,23 @@ static inline const struct ga_settings *run_set(const struct ga_run *run)
     return &run->settings->value;
 }
 
+/* All rows of the data; which ones is for the caller to say. */
+static inline struct ga_batch run_batch(const struct ga_run *run)
+{
+    return (struct ga_batch){
+        .inputs = run->table->inputs,
+        .targets = run->table->targets,
+        .labels = run->table->labels,
+        .weights = run->table->weights,
+    };
+}
+
 /* run_replicas.c: memory that depends on P; lanes and contexts. */
 int ga_run_resize(struct ga_run *run, size_t replicas);
 void ga_run_release_replicas(struct ga_run *run);
 /* Decides, for the settings in force, whether micro-batches go to workers. */
 void ga_run_choose_lanes(struct ga_run *run);
 int ga_run_context(struct ga_run *run, int lane, struct ga_context **out);
-void ga_run_batch(const struct ga_run *run, struct ga_batch *batch);
 
 /* run_item.c: one replica's item. Times are virtual ns. */
 int ga_item_start(struct ga_run *run, size_t replica, int64_t time_ns);
@@ -126,11 +139,12 @@ void ga_item_drop(struct ga_run *run, size_t replica, int64_t time_ns);
 void ga_item_make_late(struct ga_run *run, size_t replica);
 void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
 void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
-void ga_item_event(const struct ga_replica_value *value, size_t replica, struct ga_event *event);
+struct ga_event ga_item_event(const struct ga_run *run, enum ga_event_kind kind, size_t replica);
 double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t count);
-int64_t ga_item_micro_end(const struct ga_replica_value *value, uint32_t micro);
 bool ga_item_may_start(const struct ga_run *run, size_t replica, uint64_t least_clock);
 uint64_t ga_item_least_clock(const struct ga_run *run);
+/* Plans the next micro-batch of a busy replica: when it ends; without one, when the item ends. */
+int64_t ga_item_aim(struct ga_replica *replica);
 
 /* run_window.c: the phases of an update; each is one event. */
 int ga_window_open_next(struct ga_run *run);
@@ -181,6 +195,23 @@ void ga_hogwild_item_close(struct ga_hogwild_item *item);
 int ga_run_boundary(struct ga_run *run);
 int ga_run_enter_mode(struct ga_run *run); /* after the settings in force changed their kind */
 void ga_run_count_waiting(struct ga_run *run);
+
+/*
+ * An event of which only the kind and the replica (-1: none) are known. Field by field, because
+ * gcc clears a whole struct of this size by `rep stos`, which takes longer than recording it.
+ */
+static inline struct ga_event run_event_of(enum ga_event_kind kind, int32_t replica)
+{
+    struct ga_event event;
+
+    event.sequence = event.update = event.version = 0;
+    event.time_ns = event.start_ns = 0;
+    event.loss = event.norm = event.weight = event.value = 0;
+    event.examples = event.micro = event.micros = 0;
+    event.replica = replica;
+    event.kind = (uint8_t)kind;
+    return event;
+}
 
 /* run_record.c */
 void ga_run_emit(struct ga_run *run, struct ga_event *event);

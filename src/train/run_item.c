@@ -8,32 +8,41 @@
 #include "train/time_model.h"
 
 /*
- * Micro-batches of an item end in proportion to the examples done; the last one ends with the item.
- * The product is up to 2^62 * 2^18, hence 128 bits.
+ * The share done/examples of a time span. The product is up to 2^62 * 2^18; 64 bits nearly always
+ * hold it, and divide faster.
  */
-int64_t ga_item_micro_end(const struct ga_replica_value *value, uint32_t micro)
+static int64_t part_of(int64_t span_ns, uint64_t done, uint64_t examples)
 {
-    size_t first = 0, count = 0;
-    __extension__ __int128 span = value->finish_ns - value->start_ns;
+    if (span_ns >> 44 == 0)
+        return (int64_t)((uint64_t)span_ns * done / examples);
+    return (int64_t)((__extension__(__int128) span_ns) * (int64_t)done / (int64_t)examples);
+}
 
-    ga_plan_part(value->examples, value->micros, micro, &first, &count);
-    if (first + count == value->examples)
-        return value->finish_ns;
-    return value->start_ns + (int64_t)(span * (int64_t)(first + count) / value->examples);
+/* Micro-batches of an item end in proportion to the examples done, the last one with the item. */
+int64_t ga_item_aim(struct ga_replica *replica)
+{
+    const struct ga_replica_value *v = &replica->v;
+    size_t done = 0;
+
+    if (v->micro == v->micros)
+        return v->finish_ns;
+    ga_plan_part(v->examples, v->micros, v->micro, &replica->next_first, &replica->next_count);
+    done = replica->next_first + replica->next_count;
+    if (done == v->examples)
+        return v->finish_ns;
+    return v->start_ns + part_of(v->finish_ns - v->start_ns, done, v->examples);
 }
 
 /* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
 static int compute_micro(struct ga_run *run, struct ga_replica *replica, int lane, void *sums)
 {
     struct ga_context *context = NULL;
-    struct ga_batch batch;
-    size_t first = 0;
+    struct ga_batch batch = run_batch(run);
 
     if (ga_run_context(run, lane, &context) < 0)
         return ga_error_code();
-    ga_run_batch(run, &batch);
-    ga_plan_part(replica->v.examples, replica->v.micros, replica->v.micro, &first, &batch.count);
-    batch.index = replica->rows + replica->v.step_row + first;
+    batch.index = replica->rows + replica->v.step_row + replica->next_first;
+    batch.count = replica->next_count;
     return run->compute->gradient(context, replica->v.read->weights, &batch, GA_ASSIGN, sums,
                                   &replica->micro_tally);
 }
@@ -119,14 +128,11 @@ bool ga_item_may_start(const struct ga_run *run, size_t r, uint64_t least_clock)
 
 void ga_item_schedule(struct ga_run *run, size_t r)
 {
-    const struct ga_replica *replica = &run->replica[r];
-    const struct ga_replica_value *v = &replica->v;
-    int64_t time_ns = v->finish_ns;
+    struct ga_replica *replica = &run->replica[r];
+    int64_t time_ns = replica->v.finish_ns;
 
-    if (v->state == GA_REPLICA_BUSY && replica->hogwild)
-        time_ns = ga_hogwild_next(run, r);
-    else if (v->state == GA_REPLICA_BUSY && v->micro < v->micros)
-        time_ns = ga_item_micro_end(v, v->micro);
+    if (replica->v.state == GA_REPLICA_BUSY)
+        time_ns = replica->hogwild ? ga_hogwild_next(run, r) : ga_item_aim(replica);
     run->clock_kind->schedule(run->clock, r, time_ns);
 }
 
@@ -209,79 +215,98 @@ static void note_fault(const struct ga_run *run, struct ga_replica *replica, con
     replica->v.fault_tensor = first_bad_tensor(run, sums);
 }
 
-/* Effective number of examples: (sum w)^2 / sum w^2. */
-static double effective_count(const struct ga_tally *tally)
+struct ga_event ga_item_event(const struct ga_run *run, enum ga_event_kind kind, size_t r)
 {
-    double weight = ga_tally_weight_sum(tally);
+    const struct ga_replica_value *v = &run->replica[r].v;
+    struct ga_event event = run_event_of(kind, (int32_t)r);
 
-    return weight * weight / tally->weight_square;
+    event.start_ns = v->start_ns;
+    event.version = v->read ? v->read->number : 0;
+    event.micro = v->micro;
+    event.micros = v->micros;
+    return event;
 }
 
-void ga_item_event(const struct ga_replica_value *v, size_t r, struct ga_event *event)
+static void emit_micro(struct ga_run *run, size_t r, double weight, double norm)
 {
-    event->replica = (int32_t)r;
-    event->start_ns = v->start_ns;
-    event->version = v->read ? v->read->number : 0;
-    event->micro = v->micro;
-    event->micros = v->micros;
-}
+    const struct ga_tally *tally = &run->replica[r].micro_tally;
+    struct ga_event event = ga_item_event(run, GA_EVENT_MICRO, r);
 
-static void emit_micro(struct ga_run *run, size_t r, double norm)
-{
-    const struct ga_replica *replica = &run->replica[r];
-    const struct ga_tally *tally = &replica->micro_tally;
-    struct ga_event event = {.kind = GA_EVENT_MICRO, .norm = norm};
-
-    ga_item_event(&replica->v, r, &event);
+    event.norm = norm;
+    event.weight = weight;
     event.examples = (uint32_t)tally->examples;
-    event.weight = ga_tally_weight_sum(tally);
-    event.loss = ga_tally_loss_sum(tally) / event.weight;
+    event.loss = ga_tally_loss_sum(tally) / weight;
     ga_run_emit(run, &event);
+}
+
+/* The sums and the tally of the micro-batch join the item's. */
+static void add_micro(struct ga_run *run, struct ga_replica *replica, const void *sums)
+{
+    struct ga_replica_value *v = &replica->v;
+
+    if (v->micro > 0) {
+        run->compute->add(&run->net, replica->sums, sums);
+        ga_tally_add(&v->tally, &replica->micro_tally);
+    } else {
+        if (sums != replica->sums)
+            memcpy(replica->sums, sums, run->sum_bytes);
+        v->tally = replica->micro_tally;
+    }
+    v->micro++;
+    v->done_examples += (uint32_t)replica->micro_tally.examples;
+    run->counters.micros++;
+}
+
+/* |mean gradient| of the micro-batch, also added to what the noise scale needs: the inverse of the
+ * effective number of examples is sum w^2 / (sum w)^2. */
+static double micro_norm(struct ga_run *run, struct ga_replica *replica, const void *sums,
+                         double weight)
+{
+    struct ga_replica_value *v = &replica->v;
+    double norm = 0;
+
+    if (!(weight > 0))
+        return 0;
+    norm = run->compute->mean(&run->net, sums, weight, NULL);
+    v->micro_norm_square += norm * norm;
+    v->micro_inverse_count += replica->micro_tally.weight_square / (weight * weight);
+    return norm;
 }
 
 int ga_item_micro(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica *replica = &run->replica[r];
-    struct ga_replica_value *v = &replica->v;
-    struct ga_tally *tally = &replica->micro_tally;
     void *sums = NULL;
     double weight = 0, norm = 0;
 
     if (micro_result(run, r, &sums) < 0)
         return ga_error_code();
-    weight = ga_tally_weight_sum(tally);
-    if (weight > 0) {
-        norm = run->compute->mean(&run->net, sums, weight, NULL);
-        v->micro_norm_square += norm * norm;
-        v->micro_inverse_count += 1 / effective_count(tally);
-    }
-    if (v->micro == 0 && sums != replica->sums)
-        memcpy(replica->sums, sums, run->sum_bytes);
-    else if (v->micro > 0)
-        run->compute->add(&run->net, replica->sums, sums);
-    ga_tally_add(&v->tally, tally);
-    v->micro++;
-    v->done_examples += (uint32_t)tally->examples;
-    run->counters.micros++;
+    weight = ga_tally_weight_sum(&replica->micro_tally);
+    norm = micro_norm(run, replica, sums, weight);
+    add_micro(run, replica, sums);
+    replica->sole_norm = norm;
+    replica->has_sole_norm = replica->v.micro == 1;
     run->now_ns = time_ns;
-    if (tally->flags != 0 || !isfinite(norm))
-        note_fault(run, replica, sums, tally->flags);
-    emit_micro(run, r, norm);
+    if (replica->micro_tally.flags != 0 || !isfinite(norm))
+        note_fault(run, replica, sums, replica->micro_tally.flags);
+    emit_micro(run, r, weight, norm);
     ga_item_schedule(run, r);
     submit_next(run, replica);
     return GA_OK;
 }
 
-/* What the item's own accumulator says of it; in local mode, of its whole round. */
-static void measure_item(struct ga_run *run, size_t r)
+/* |mean gradient| of all that the accumulator holds. */
+static double item_norm(const struct ga_run *run, const struct ga_replica *replica, double weight)
 {
-    struct ga_replica_value *v = &run->replica[r].v;
-    const struct ga_tally *tally = run_is(run, GA_FAMILY_ROUND) ? &v->round : &v->tally;
-    double weight = ga_tally_weight_sum(&v->tally);
+    if (replica->has_sole_norm)
+        return replica->sole_norm;
+    return weight > 0 ? run->compute->mean(&run->net, replica->sums, weight, NULL) : 0;
+}
 
-    v->loss = ga_tally_loss_sum(tally) / ga_tally_weight_sum(tally);
-    v->norm = weight > 0 ? run->compute->mean(&run->net, run->replica[r].sums, weight, NULL) : 0;
-    v->staleness = (double)(run->counters.updates - v->read->number);
+/* What the item's own accumulator says of it; in local mode, of its whole round. */
+static const struct ga_tally *item_tally(const struct ga_run *run, const struct ga_replica_value *v)
+{
+    return run_is(run, GA_FAMILY_ROUND) ? &v->round : &v->tally;
 }
 
 static void count_staleness(struct ga_run *run, uint64_t staleness)
@@ -295,30 +320,6 @@ static void count_staleness(struct ga_run *run, uint64_t staleness)
         run->window.staleness = staleness;
 }
 
-void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
-{
-    struct ga_replica_value *v = &run->replica[r].v;
-    struct ga_event event = {.kind = GA_EVENT_PUSH};
-
-    run->clock_kind->cancel(run->clock, r);
-    run->now_ns = time_ns;
-    v->finished++;
-    v->clock++;
-    v->part = 0;
-    v->step_row = 0;
-    v->state = GA_REPLICA_DONE;
-    v->in_window = true;
-    measure_item(run, r);
-    count_staleness(run, run->counters.updates - v->read->number);
-    ga_item_event(v, r, &event);
-    event.examples = run_is(run, GA_FAMILY_ROUND) ? (uint32_t)v->round.examples : v->examples;
-    event.weight = ga_tally_weight_sum(run_is(run, GA_FAMILY_ROUND) ? &v->round : &v->tally);
-    event.loss = v->loss;
-    event.norm = v->norm;
-    event.value = v->staleness;
-    ga_run_emit(run, &event);
-}
-
 void ga_item_rest(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica_value *v = &run->replica[r].v;
@@ -328,10 +329,37 @@ void ga_item_rest(struct ga_run *run, size_t r, int64_t time_ns)
     v->free_ns = time_ns;
 }
 
+void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+    const struct ga_tally *tally = item_tally(run, v);
+    struct ga_event event;
+
+    run->clock_kind->cancel(run->clock, r);
+    run->now_ns = time_ns;
+    v->finished++;
+    v->clock++;
+    v->part = 0;
+    v->step_row = 0;
+    v->state = GA_REPLICA_DONE;
+    v->in_window = true;
+    count_staleness(run, run->counters.updates - v->read->number);
+    event = ga_item_event(run, GA_EVENT_PUSH, r);
+    event.examples = (uint32_t)tally->examples;
+    event.weight = ga_tally_weight_sum(tally);
+    v->loss = ga_tally_loss_sum(tally) / event.weight;
+    v->norm = item_norm(run, &run->replica[r], ga_tally_weight_sum(&v->tally));
+    v->staleness = (double)(run->counters.updates - v->read->number);
+    event.loss = v->loss;
+    event.norm = v->norm;
+    event.value = v->staleness;
+    ga_run_emit(run, &event);
+}
+
 void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica_value *v = &run->replica[r].v;
-    struct ga_event event = {.kind = GA_EVENT_DROP};
+    struct ga_event event;
 
     ga_item_settle(run, r);
     run->clock_kind->cancel(run->clock, r);
@@ -350,7 +378,7 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
     run->replica[r].hogwild = NULL;
     run->counters.items_dropped++;
     run->counters.examples_dropped += v->examples;
-    ga_item_event(v, r, &event);
+    event = ga_item_event(run, GA_EVENT_DROP, r);
     event.examples = v->examples;
     event.weight = ga_tally_weight_sum(&v->tally);
     ga_run_emit(run, &event);

@@ -109,7 +109,7 @@ int ga_push_start(struct ga_run *run)
 
 static int start_everyone(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_OPEN, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_OPEN, -1);
 
     if (start_waiting(run, SIZE_MAX) < 0)
         return ga_error_code();
@@ -325,7 +325,7 @@ static int64_t send(struct ga_run *run, size_t r, int64_t time_ns)
 
 static int end_of_work(struct ga_run *run, size_t r, int64_t time_ns)
 {
-    struct ga_event event = {.kind = GA_EVENT_SEND};
+    struct ga_event event;
     int64_t served = 0;
 
     if (run->replica[r].v.state == GA_REPLICA_SENDING)
@@ -336,7 +336,7 @@ static int end_of_work(struct ga_run *run, size_t r, int64_t time_ns)
         return turn(run, r, time_ns);
     run->now_ns = time_ns;
     run->phase = GA_PHASE_MICRO;
-    ga_item_event(&run->replica[r].v, r, &event);
+    event = ga_item_event(run, GA_EVENT_SEND, r);
     ga_run_emit(run, &event);
     return GA_OK;
 }
@@ -406,7 +406,7 @@ int ga_push_event(struct ga_run *run)
 
 int ga_push_flush(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_FLUSH, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_FLUSH, -1);
     struct ga_push push;
 
     if (run->window.arrived == 0)

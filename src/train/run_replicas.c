@@ -134,15 +134,6 @@ int ga_run_context(struct ga_run *run, int lane, struct ga_context **out)
     return GA_OK;
 }
 
-void ga_run_batch(const struct ga_run *run, struct ga_batch *batch)
-{
-    memset(batch, 0, sizeof *batch);
-    batch->inputs = run->table->inputs;
-    batch->targets = run->table->targets;
-    batch->labels = run->table->labels;
-    batch->weights = run->table->weights;
-}
-
 /* Decides once per settings whether micro-batches go to workers. */
 void ga_run_choose_lanes(struct ga_run *run)
 {

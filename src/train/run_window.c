@@ -110,7 +110,7 @@ static bool anyone_lives(const struct ga_run *run)
 
 int ga_window_open_next(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_OPEN, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_OPEN, -1);
     int active = 0;
 
     if (!anyone_lives(run))
@@ -286,7 +286,7 @@ static void total_rounds(struct ga_run *run)
 
 static int reduce_round(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_REDUCE, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_REDUCE, -1);
 
     total_rounds(run);
     if (ga_local_average(run) < 0)
@@ -305,7 +305,7 @@ static int reduce_round(struct ga_run *run)
 int ga_window_reduce(struct ga_run *run)
 {
     struct ga_window_state *window = &run->window;
-    struct ga_event event = {.kind = GA_EVENT_REDUCE, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_REDUCE, -1);
 
     if (run_is(run, GA_FAMILY_ROUND))
         return reduce_round(run);
@@ -331,7 +331,7 @@ int ga_window_reduce(struct ga_run *run)
 
 int ga_window_check(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_CHECK, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_CHECK, -1);
     enum ga_nonfinite rule = run_set(run)->nonfinite;
     bool empty = !(ga_tally_weight_sum(&run->window.total) > 0);
 
@@ -358,7 +358,7 @@ int ga_window_check(struct ga_run *run)
 
 int ga_window_clip(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_CLIP, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_CLIP, -1);
 
     run->window.clip_scale = ga_clip_scale(run_set(run)->clip, run->window.norm);
     event.norm = run->window.norm;
@@ -370,7 +370,7 @@ int ga_window_clip(struct ga_run *run)
 
 int ga_window_apply(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_APPLY, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_APPLY, -1);
     bool round = run_is(run, GA_FAMILY_ROUND);
 
     run->window.lr = ga_update_rate(run_set(run), run->counters.updates);
@@ -410,7 +410,7 @@ static void release_replica(struct ga_run *run, struct ga_replica *replica)
 
 int ga_window_clear(struct ga_run *run)
 {
-    struct ga_event event = {.kind = GA_EVENT_CLEAR, .replica = -1};
+    struct ga_event event = run_event_of(GA_EVENT_CLEAR, -1);
 
     if (run->window.skipped) {
         run->counters.skipped++;

@@ -34,7 +34,7 @@ static void drop_oldest(struct ga_tape *tape)
     tape->count -= GA_TAPE_CHUNK;
 }
 
-static int add_chunk(struct ga_tape *tape)
+int ga_tape_grow(struct ga_tape *tape)
 {
     char *chunk = NULL;
 
@@ -48,6 +48,8 @@ static int add_chunk(struct ga_tape *tape)
     if (!chunk)
         return ga_fail(GA_ENOMEM, "no memory for the history");
     tape->chunk[tape->chunks++] = chunk;
+    tape->next = chunk;
+    tape->end = chunk + GA_TAPE_CHUNK * tape->record_bytes;
     return GA_OK;
 }
 
@@ -56,18 +58,17 @@ void *ga_tape_at(const struct ga_tape *tape, size_t position)
     return tape->chunk[position / GA_TAPE_CHUNK] + position % GA_TAPE_CHUNK * tape->record_bytes;
 }
 
-int ga_tape_append(struct ga_tape *tape, const void *record)
-{
-    if (tape->count == tape->chunks * GA_TAPE_CHUNK && add_chunk(tape) < 0)
-        return ga_error_code();
-    memcpy(ga_tape_at(tape, tape->count), record, tape->record_bytes);
-    tape->count++;
-    return GA_OK;
-}
-
 void ga_tape_cut(struct ga_tape *tape, size_t count)
 {
+    size_t used = 0;
+
     tape->count = count;
     while (tape->chunks > (count + GA_TAPE_CHUNK - 1) / GA_TAPE_CHUNK)
         free(tape->chunk[--tape->chunks]);
+    tape->next = tape->end = NULL;
+    if (tape->chunks == 0)
+        return;
+    used = count - (tape->chunks - 1) * GA_TAPE_CHUNK;
+    tape->next = tape->chunk[tape->chunks - 1] + used * tape->record_bytes;
+    tape->end = tape->chunk[tape->chunks - 1] + GA_TAPE_CHUNK * tape->record_bytes;
 }

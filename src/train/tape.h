@@ -13,14 +13,29 @@ struct ga_tape {
     uint64_t limit_bytes;
     char **chunk; /* (chunks) blocks of GA_TAPE_CHUNK records */
     size_t chunks, chunk_capacity;
-    size_t count; /* records kept */
+    size_t count;     /* records kept */
+    char *next, *end; /* room left in the last chunk */
 };
 
 #define GA_TAPE_CHUNK ((size_t)512)
 
 void ga_tape_init(struct ga_tape *tape, size_t record_bytes, uint64_t limit_bytes);
 void ga_tape_fini(struct ga_tape *tape);
-int ga_tape_append(struct ga_tape *tape, const void *record);
+int ga_tape_grow(struct ga_tape *tape); /* one more chunk */
+
+/* Room for one more record, to be filled in at once; NULL with an error. */
+static inline void *ga_tape_push(struct ga_tape *tape)
+{
+    char *record = NULL;
+
+    if (tape->next == tape->end && ga_tape_grow(tape) < 0)
+        return NULL;
+    record = tape->next;
+    tape->next += tape->record_bytes;
+    tape->count++;
+    return record;
+}
+
 void *ga_tape_at(const struct ga_tape *tape, size_t position);
 void ga_tape_cut(struct ga_tape *tape, size_t count); /* keeps the first `count` */
 uint64_t ga_tape_bytes(const struct ga_tape *tape);

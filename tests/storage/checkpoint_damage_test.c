@@ -128,6 +128,7 @@ static const struct {
     {"\"run\"", "\"phase\":\"micro\"", "\"phase\":\"lunch\"",
      "expected one of idle, micro, reduce"},
     {"\"run\"", "\"now_ns\":\"", "\"now_ns\":\"9", "contradict each other"},
+    {"\"stream\"", "\"offset\":\"12\"", "\"offset\":\"13\"", "13 rows taken, expected at most 12"},
     {"\"window\"", "\"expected\":2", "\"expected\":3", "0 of 3 expected pushes arrived"},
     {"\"window\"", "\"expected\":2", "\"expected\":0", "0 of 0 expected pushes arrived"},
     {"\"window\"", "\"expected\":2", "\"expected\":4294967296", "from 0 to 4294967295"},
@@ -369,7 +370,7 @@ static void assert_usable(const struct ga_state *state)
     struct ga_run *run = run_restored(state);
     int code = GA_OK;
     if (!run)
-        return;
+        fail_msg("%s", ga_error_text());
     for (int i = 0; !code && i < 60; i++)
         code = ga_run_event(run);
     if (code == GA_EINTERNAL)

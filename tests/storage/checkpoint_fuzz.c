@@ -61,7 +61,7 @@ static void go_on(const struct ga_state *state)
     int code = GA_OK;
     for (int i = 0; run && !code && i < EVENTS; i++)
         code = ga_run_event(run);
-    if (code == GA_EINTERNAL) {
+    if (!run || code == GA_EINTERNAL) {
         fputs(ga_error_text(), stderr);
         abort();
     }

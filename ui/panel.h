@@ -1,0 +1,48 @@
+/*
+ * The panel seam: a part of the screen that draws what the engine published. A panel owns its own
+ * little state (scroll, zoom, selection), reads the view and the samples, and never touches the
+ * engine: what a key does is a command text, run through the console like a typed one.
+ */
+#ifndef GA_UI_PANEL_H
+#define GA_UI_PANEL_H
+
+#include <stdbool.h>
+
+#include "train/view.h"
+#include "ui/cells.h"
+
+struct ga_samples;   /* ui/samples.h: the recorded curves, with min/max pyramids */
+struct ga_log_lines; /* ui/log_lines.h: what was answered and echoed */
+
+/* Everything a panel may look at. Borrowed for the time of a call. */
+struct ga_scene {
+    const struct ga_view *view;
+    const struct ga_samples *samples;
+    const struct ga_log_lines *log;
+    const char *explain; /* text of the last event for the selected parameter; "" */
+    int64_t wall_ns;
+    bool log_y;       /* chart settings that keys switch */
+    int x_axis;       /* enum ga_x_axis of ui/plot.h */
+    double smoothing; /* 0: none, else EMA weight below 1 */
+};
+
+struct ga_panel_state; /* opaque, of one panel kind */
+
+struct ga_panel {
+    const char *name;          /* "loss", "replicas", ... */
+    const char *title;         /* in its frame */
+    int min_rows, min_columns; /* inside the frame; smaller: the layout leaves it out */
+    int (*open)(struct ga_panel_state **out);
+    void (*close)(struct ga_panel_state *state);
+    /* Draws into the clip of `cells`, which is `inside`. */
+    void (*draw)(struct ga_panel_state *state, const struct ga_scene *scene, struct ga_cells *cells,
+                 struct ga_rect inside);
+    /* A key while the panel has the focus: true when it was used (scrolling, selecting). */
+    bool (*key)(struct ga_panel_state *state, const struct ga_scene *scene, int key);
+};
+
+/* The registry, in the order of the number keys. */
+const struct ga_panel *ga_panel_at(int position); /* NULL beyond the last */
+int ga_panel_find(const char *name);              /* -1 */
+
+#endif

@@ -7,13 +7,27 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Weights and state share one aligned block behind the struct; floats are padded to cache lines. */
+/* Weights and state share the block of the struct, weights on a cache line of their own. */
+#define LINE_BYTES  64
+#define LINE_FLOATS (LINE_BYTES / sizeof(float))
+
 static size_t padded_floats(size_t parameters)
 {
-    return (parameters + 15) / 16 * 16;
+    return (parameters + LINE_FLOATS - 1) / LINE_FLOATS * LINE_FLOATS;
 }
 
-#define VERSION_HEAD ((sizeof(struct ga_version) + 63) / 64 * 64)
+static size_t block_bytes(size_t parameters, size_t state_blocks)
+{
+    return sizeof(struct ga_version) + LINE_BYTES - 1 +
+           padded_floats(parameters) * (1 + state_blocks) * sizeof(float);
+}
+
+static float *first_line(struct ga_version *version)
+{
+    uintptr_t end = (uintptr_t)(version + 1);
+
+    return (float *)((end + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
+}
 
 int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blocks)
 {
@@ -21,17 +35,18 @@ int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blo
     struct ga_version *version = NULL;
 
     *out = NULL;
-    if (floats > (SIZE_MAX / sizeof(float) - VERSION_HEAD) / (state_blocks + 1))
+    if (parameters > SIZE_MAX / 16 || state_blocks >= SIZE_MAX / 16 / (floats + 1))
         return ga_fail(GA_ENOMEM, "%zu parameters do not fit into memory", parameters);
-    version = ga_alloc_aligned(1, VERSION_HEAD + floats * (1 + state_blocks) * sizeof(float));
+    version = malloc(block_bytes(parameters, state_blocks));
     if (!version)
-        return ga_error_code();
+        return ga_fail(GA_ENOMEM, "no memory for the weights of %zu parameters", parameters);
     atomic_init(&version->references, 1);
+    version->number = 0;
     version->parameters = parameters;
     version->state_blocks = state_blocks;
-    version->weights = (float *)(void *)((char *)version + VERSION_HEAD);
-    if (state_blocks > 0)
-        version->state = version->weights + floats;
+    version->weights = first_line(version);
+    version->state = state_blocks > 0 ? version->weights + floats : NULL;
+    memset(version->weights, 0, floats * (1 + state_blocks) * sizeof(float));
     ga_optimizer_scalars_init(&version->scalars);
     *out = version;
     return GA_OK;
@@ -145,10 +160,7 @@ void ga_state_fini(struct ga_state *state)
 
 static size_t version_bytes(const struct ga_version *version)
 {
-    if (!version)
-        return 0;
-    return VERSION_HEAD +
-           padded_floats(version->parameters) * (1 + version->state_blocks) * sizeof(float);
+    return version ? block_bytes(version->parameters, version->state_blocks) : 0;
 }
 
 static size_t mode_bytes(const struct ga_mode_state *modes, size_t parameters)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "train/plan.h"
 #include "train/run_internal.h"
 
 void ga_hogwild_item_close(struct ga_hogwild_item *item)
@@ -45,7 +46,9 @@ int ga_hogwild_enter(struct ga_run *run)
         ga_hogwild_leave(run);
         return ga_error_code();
     }
-    memcpy(run->shared, run->server->weights, n * sizeof *run->shared);
+    for (size_t j = 0; j < n; j++)
+        atomic_init(&run->shared[j], run->server->weights[j]);
+    atomic_store(&run->shared_updates, run->counters.updates);
     return GA_OK;
 }
 
@@ -118,19 +121,28 @@ static int own_read(struct ga_run *run, struct ga_replica *replica)
 
 static void read_coordinate(struct ga_run *run, struct ga_replica *replica, size_t j)
 {
-    replica->v.read->weights[j] = run->shared[j];
-    replica->hogwild->writes[j] = run->shared_writes[j];
+    replica->v.read->weights[j] = atomic_load_explicit(&run->shared[j], memory_order_relaxed);
+    replica->hogwild->writes[j] =
+        atomic_load_explicit(&run->shared_writes[j], memory_order_relaxed);
 }
 
 static void write_coordinate(struct ga_run *run, struct ga_replica *replica, size_t j)
 {
-    bool lossy = run_set(run)->writes == GA_WRITES_LOSSY;
-    float from = lossy ? replica->v.read->weights[j] : run->shared[j];
+    float change = replica->hogwild->change[j];
+    unsigned before = atomic_fetch_add_explicit(&run->shared_writes[j], 1, memory_order_relaxed);
 
-    if (lossy)
-        run->counters.lost += run->shared_writes[j] - replica->hogwild->writes[j];
-    run->shared[j] = from + replica->hogwild->change[j];
-    run->shared_writes[j]++;
+    if (run_set(run)->writes == GA_WRITES_ATOMIC) {
+        float old = atomic_load_explicit(&run->shared[j], memory_order_relaxed);
+
+        while (!atomic_compare_exchange_weak_explicit(&run->shared[j], &old, old + change,
+                                                      memory_order_relaxed, memory_order_relaxed))
+            ;
+        return;
+    }
+    atomic_fetch_add_explicit(&run->shared_lost, before - replica->hogwild->writes[j],
+                              memory_order_relaxed);
+    atomic_store_explicit(&run->shared[j], replica->v.read->weights[j] + change,
+                          memory_order_relaxed);
 }
 
 int ga_hogwild_touch(struct ga_run *run, size_t r, int64_t time_ns)
@@ -150,39 +162,41 @@ int ga_hogwild_touch(struct ga_run *run, size_t r, int64_t time_ns)
     return GA_OK;
 }
 
-/* Plain SGD only: change = -lr * (g + weight_decay * w). A bad gradient writes nothing. */
-static void find_change(struct ga_run *run, struct ga_replica *replica)
+/*
+ * Plain SGD only: change = -lr * (g + weight_decay * w). A bad gradient writes nothing. It may run
+ * on a worker: the tally and the sums are the replica's own.
+ */
+static void find_change(struct ga_run *run, struct ga_replica *replica,
+                        const struct ga_tally *tally, bool bad)
 {
     const struct ga_settings *set = run_set(run);
-    double weight = ga_tally_weight_sum(&replica->v.tally);
-    double norm = 0;
+    double weight = ga_tally_weight_sum(tally), norm = 0;
+    float *change = replica->hogwild->change;
     struct ga_optimizer_spec spec;
     struct ga_optimizer_scalars scalars;
     struct ga_step step;
     struct ga_push push = {
         .version_read = replica->v.read->number,
-        .version_now = run->counters.updates,
+        .version_now = atomic_load(&run->shared_updates),
         .share = weight / replica->v.window_weight,
     };
 
-    if (!(weight > 0) || (replica->v.fault_micro > 0 && set->nonfinite != GA_NONFINITE_APPLY))
+    memset(change, 0, run->net.parameters * sizeof *change);
+    if (!(weight > 0) || (bad && set->nonfinite != GA_NONFINITE_APPLY))
         return;
     norm = run->compute->mean(&run->net, replica->sums, set->reduce == GA_REDUCE_SUM ? 1 : weight,
-                              run->item_gradient);
+                              change);
     ga_run_optimizer_spec(set, &spec);
     ga_optimizer_scalars_init(&scalars);
     ga_optimizer_advance(&spec, &scalars,
-                         ga_update_rate(set, run->counters.updates) *
-                             run->policy->scale(set, &push),
+                         ga_update_rate(set, push.version_now) * run->policy->scale(set, &push),
                          ga_clip_scale(set->clip, norm), &step);
     for (size_t j = 0; j < run->net.parameters; j++) {
-        float g = run->item_gradient[j];
-
         if (step.scaled)
-            g *= step.gradient_scale;
+            change[j] *= step.gradient_scale;
         if (step.weight_decay != 0)
-            g += step.weight_decay * replica->v.read->weights[j];
-        replica->hogwild->change[j] = -(step.lr * g);
+            change[j] += step.weight_decay * replica->v.read->weights[j];
+        change[j] = -(step.lr * change[j]);
     }
 }
 
@@ -193,7 +207,7 @@ int ga_hogwild_compute(struct ga_run *run, size_t r, int64_t time_ns)
     while (replica->v.micro < replica->v.micros)
         if (ga_item_micro(run, r, time_ns) < 0)
             return ga_error_code();
-    find_change(run, replica);
+    find_change(run, replica, &replica->v.tally, replica->v.fault_micro > 0);
     return GA_OK;
 }
 
@@ -203,12 +217,75 @@ int ga_hogwild_publish(struct ga_run *run)
 
     if (ga_version_open(&next, run->net.parameters, 0) < 0)
         return ga_error_code();
-    memcpy(next->weights, run->shared, run->net.parameters * sizeof(float));
+    ga_hogwild_copy(run, next->weights, NULL);
     next->scalars = run->server->scalars;
     next->scalars.t++;
     if (ga_update_publish(run, next) < 0) {
         ga_version_close(next);
         return ga_error_code();
     }
+    atomic_store(&run->shared_updates, run->counters.updates);
+    run->counters.lost += atomic_exchange(&run->shared_lost, 0);
     return GA_OK;
+}
+
+void ga_hogwild_copy(const struct ga_run *run, float *weights, uint32_t *writes)
+{
+    for (size_t j = 0; j < run->net.parameters; j++) {
+        weights[j] = atomic_load_explicit(&run->shared[j], memory_order_relaxed);
+        if (writes)
+            writes[j] = atomic_load_explicit(&run->shared_writes[j], memory_order_relaxed);
+    }
+}
+
+/* ---- on the real clock: a worker reads, computes and writes, in a race with the others ---- */
+
+static int add_up(struct ga_run *run, struct ga_replica *replica, int lane)
+{
+    const struct ga_replica_value *v = &replica->v;
+
+    for (uint32_t micro = 0; micro < v->micros; micro++) {
+        ga_plan_part(v->examples, v->micros, micro, &replica->next_first, &replica->next_count);
+        if (ga_item_compute(run, replica, lane, micro == 0 ? replica->sums : replica->micro_sums) <
+            0)
+            return ga_error_code();
+        if (micro > 0)
+            run->compute->add(&run->net, replica->sums, replica->micro_sums);
+        ga_tally_add(&replica->raced, &replica->micro_tally);
+    }
+    return GA_OK;
+}
+
+void ga_hogwild_race(struct ga_task *task, int lane)
+{
+    struct ga_replica *replica = ga_item_of_task(task);
+    struct ga_run *run = replica->run;
+    size_t n = run->net.parameters;
+
+    replica->error.code = GA_OK;
+    ga_tally_clear(&replica->raced);
+    for (size_t j = 0; j < n; j++)
+        read_coordinate(run, replica, j);
+    if (add_up(run, replica, lane) < 0) {
+        ga_error_take(&replica->error);
+    } else {
+        find_change(run, replica, &replica->raced, replica->raced.flags != 0);
+        for (size_t j = 0; j < n; j++)
+            write_coordinate(run, replica, j);
+    }
+    ga_item_worked(replica);
+}
+
+/* The raced item as one micro-batch event: what it was made of is not seen from outside. */
+int ga_hogwild_gather(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    struct ga_replica *replica = &run->replica[r];
+    struct ga_replica_value *v = &replica->v;
+
+    ga_item_settle(run, r);
+    if (replica->error.code != GA_OK)
+        return ga_error_put(&replica->error);
+    replica->hogwild->at = 2 * (uint32_t)run->net.parameters;
+    replica->micro_tally = replica->raced;
+    return ga_item_take_whole(run, r, time_ns, v->micros);
 }

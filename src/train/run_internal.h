@@ -35,6 +35,7 @@ struct ga_replica {
     size_t next_first, next_count; /* of its item's examples: the next micro-batch */
     double sole_norm;              /* of the item's only micro-batch, while it is the only one */
     bool has_sole_norm;
+    struct ga_tally raced; /* hogwild on the real clock: what a worker made of the whole item */
     struct ga_error error; /* of the task; code 0: none */
 };
 
@@ -87,8 +88,20 @@ struct ga_run {
     uint64_t stale[GA_STALENESS_BINS];
     float *average; /* (parameters) local: after REDUCE until CLEAR */
     bool has_average;
-    float *shared;           /* (parameters) hogwild: weights being written; NULL in other modes */
-    uint32_t *shared_writes; /* (parameters) */
+    _Atomic float *shared;        /* (parameters) hogwild: weights being written; else NULL */
+    atomic_uint *shared_writes;   /* (parameters) how often each was written */
+    atomic_ullong shared_updates; /* counters.updates, for workers */
+    atomic_ullong shared_lost;    /* real clock: writes undone; joins counters.lost at the turn */
+
+    struct ga_race_turn *race; /* real clock: the turns since `race_base` of them */
+    size_t race_count, race_capacity;
+    uint64_t race_base;
+    size_t turn_of; /* replica whose turn the event under way is; SIZE_MAX: none */
+    int64_t turn_ns;
+    bool live;                /* real clock: workers have their tasks and the clock runs */
+    void (*wake)(void *self); /* a worker finished something; any thread */
+    void *wake_self;
+    struct ga_workers *own_workers; /* real clock: as many threads as lanes */
 
     struct ga_workers *workers;
     bool parallel; /* micro-batches are worth a hand-over to workers */
@@ -133,10 +146,16 @@ int ga_run_context(struct ga_run *run, int lane, struct ga_context **out);
 /* run_item.c: one replica's item. Times are virtual ns. */
 int ga_item_start(struct ga_run *run, size_t replica, int64_t time_ns);
 int ga_item_micro(struct ga_run *run, size_t replica, int64_t time_ns);
+/* As `micros` micro-batches that a worker has added up already; the sums are the replica's. */
+int ga_item_take_whole(struct ga_run *run, size_t replica, int64_t time_ns, uint32_t micros);
 void ga_item_rest(struct ga_run *run, size_t replica, int64_t time_ns);   /* its work is done */
 void ga_item_finish(struct ga_run *run, size_t replica, int64_t time_ns); /* and handed over */
 void ga_item_drop(struct ga_run *run, size_t replica, int64_t time_ns);
 void ga_item_make_late(struct ga_run *run, size_t replica);
+void ga_item_submit(struct ga_run *run, size_t replica); /* its next micro-batch, if there is one */
+void ga_item_worked(struct ga_replica *replica);         /* on a worker: its task is done */
+int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, void *sums);
+struct ga_replica *ga_item_of_task(struct ga_task *task);
 void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
 void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
 struct ga_event ga_item_event(const struct ga_run *run, enum ga_event_kind kind, size_t replica);
@@ -190,6 +209,13 @@ int ga_hogwild_publish(struct ga_run *run); /* the shared weights as a version *
 int64_t ga_hogwild_next(const struct ga_run *run, size_t replica); /* time of its next step */
 int ga_hogwild_item_open(struct ga_hogwild_item **out, size_t parameters);
 void ga_hogwild_item_close(struct ga_hogwild_item *item);
+void ga_hogwild_race(struct ga_task *task, int lane); /* the whole item, on a worker */
+int ga_hogwild_gather(struct ga_run *run, size_t replica, int64_t time_ns); /* what it came to */
+void ga_hogwild_copy(const struct ga_run *run, float *weights, uint32_t *writes);
+
+/* run_race.c */
+bool ga_race_next(const struct ga_run *run, size_t *replica, int64_t *time_ns);
+int ga_race_note(struct ga_run *run, size_t replica, int64_t time_ns); /* the event has happened */
 
 /* run_boundary.c: pending settings at an update boundary. */
 int ga_run_boundary(struct ga_run *run);

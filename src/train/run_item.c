@@ -34,7 +34,7 @@ int64_t ga_item_aim(struct ga_replica *replica)
 }
 
 /* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
-static int compute_micro(struct ga_run *run, struct ga_replica *replica, int lane, void *sums)
+int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, void *sums)
 {
     struct ga_context *context = NULL;
     struct ga_batch batch = run_batch(run);
@@ -47,26 +47,45 @@ static int compute_micro(struct ga_run *run, struct ga_replica *replica, int lan
                                   &replica->micro_tally);
 }
 
-static struct ga_replica *task_replica(struct ga_task *task)
+struct ga_replica *ga_item_of_task(struct ga_task *task)
 {
     return (struct ga_replica *)(void *)((char *)task - offsetof(struct ga_replica, task));
 }
 
-static void work(struct ga_task *task, int lane)
+/* On a worker: tells the real clock, and whoever drives the run. */
+void ga_item_worked(struct ga_replica *replica)
 {
-    struct ga_replica *replica = task_replica(task);
+    struct ga_run *run = replica->run;
 
-    replica->error.code = GA_OK;
-    if (compute_micro(replica->run, replica, lane, replica->micro_sums) < 0)
-        ga_error_take(&replica->error);
+    if (!run->clock_kind->finished)
+        return;
+    run->clock_kind->finished(run->clock, (size_t)(replica - run->replica));
+    if (run->wake)
+        run->wake(run->wake_self);
 }
 
-static void submit_next(struct ga_run *run, struct ga_replica *replica)
+static void work(struct ga_task *task, int lane)
 {
-    if (!run->parallel || replica->submitted || replica->v.micro == replica->v.micros)
+    struct ga_replica *replica = ga_item_of_task(task);
+
+    replica->error.code = GA_OK;
+    if (ga_item_compute(replica->run, replica, lane, replica->micro_sums) < 0)
+        ga_error_take(&replica->error);
+    ga_item_worked(replica);
+}
+
+void ga_item_submit(struct ga_run *run, size_t r)
+{
+    struct ga_replica *replica = &run->replica[r];
+    bool real = run->clock_kind->begin != NULL;
+
+    if (!(real ? run->live : run->parallel) || replica->submitted ||
+        replica->v.state != GA_REPLICA_BUSY || replica->v.micro == replica->v.micros)
         return;
-    replica->task.work = work;
+    replica->task.work = real && replica->hogwild ? ga_hogwild_race : work;
     replica->submitted = true;
+    if (real)
+        run->clock_kind->begin(run->clock, r);
     ga_workers_submit(run->workers, &replica->task);
 }
 
@@ -74,7 +93,9 @@ void ga_item_settle(struct ga_run *run, size_t r)
 {
     struct ga_replica *replica = &run->replica[r];
 
-    if (replica->submitted)
+    if (replica->submitted && run->own_workers)
+        ga_workers_join(run->own_workers, &replica->task);
+    else if (replica->submitted)
         ga_workers_wait(run->workers, &replica->task);
     replica->submitted = false;
 }
@@ -170,10 +191,10 @@ int ga_item_start(struct ga_run *run, size_t r, int64_t time_ns)
     v->finish_ns = ga_time_add(
         time_ns, ga_time_item(run_set(run), (uint32_t)r, v->items, v->examples, v->slow));
     v->items++;
-    if (run_is(run, GA_FAMILY_SHARED))
-        return ga_hogwild_start(run, r);
+    if (run_is(run, GA_FAMILY_SHARED) && ga_hogwild_start(run, r) < 0)
+        return ga_error_code();
     ga_item_schedule(run, r);
-    submit_next(run, replica);
+    ga_item_submit(run, r);
     return GA_OK;
 }
 
@@ -186,7 +207,7 @@ static int micro_result(struct ga_run *run, size_t r, void **sums)
 
     if (!replica->submitted) {
         *sums = straight ? replica->sums : replica->micro_sums;
-        return compute_micro(run, replica, 0, *sums);
+        return ga_item_compute(run, replica, 0, *sums);
     }
     ga_item_settle(run, r);
     *sums = replica->micro_sums;
@@ -291,7 +312,27 @@ int ga_item_micro(struct ga_run *run, size_t r, int64_t time_ns)
         note_fault(run, replica, sums, replica->micro_tally.flags);
     emit_micro(run, r, weight, norm);
     ga_item_schedule(run, r);
-    submit_next(run, replica);
+    ga_item_submit(run, r);
+    return GA_OK;
+}
+
+int ga_item_take_whole(struct ga_run *run, size_t r, int64_t time_ns, uint32_t micros)
+{
+    struct ga_replica *replica = &run->replica[r];
+    double weight = ga_tally_weight_sum(&replica->micro_tally);
+    double norm = micro_norm(run, replica, replica->sums, weight);
+
+    replica->v.tally = replica->micro_tally;
+    replica->v.micro = micros;
+    replica->v.done_examples = (uint32_t)replica->micro_tally.examples;
+    replica->sole_norm = norm;
+    replica->has_sole_norm = true;
+    run->counters.micros += micros;
+    run->now_ns = time_ns;
+    if (replica->micro_tally.flags != 0 || !isfinite(norm))
+        note_fault(run, replica, replica->sums, replica->micro_tally.flags);
+    emit_micro(run, r, weight, norm);
+    ga_item_schedule(run, r);
     return GA_OK;
 }
 

@@ -363,23 +363,28 @@ static int close_rest(struct ga_run *run)
     return close_buffer(run, &push);
 }
 
+static bool anyone_runs(const struct ga_run *run)
+{
+    for (size_t r = 0; r < run->replicas; r++)
+        if (run->replica[r].v.state != GA_REPLICA_READY)
+            return true;
+    return false;
+}
+
 static int begin(struct ga_run *run)
 {
-    size_t r = 0;
-    int64_t time_ns = 0;
-
     if (run->draining)
         return close_rest(run);
     if (start_everyone(run) < 0)
         return ga_error_code();
-    return run->clock_kind->first(run->clock, &r, &time_ns) ? GA_OK : nothing_runs(run);
+    return anyone_runs(run) ? GA_OK : nothing_runs(run);
 }
 
 /* Hogwild's single reads and writes are steps of the weights, not events that a user sees. */
 static bool touches_coordinate(const struct ga_run *run, size_t r)
 {
-    return run->replica[r].v.state == GA_REPLICA_BUSY && run->replica[r].hogwild &&
-           ga_hogwild_between(run, r);
+    return !run->clock_kind->begin && run->replica[r].v.state == GA_REPLICA_BUSY &&
+           run->replica[r].hogwild && ga_hogwild_between(run, r);
 }
 
 int ga_push_event(struct ga_run *run)
@@ -388,19 +393,22 @@ int ga_push_event(struct ga_run *run)
     int64_t time_ns = 0;
     const struct ga_replica_value *v = NULL;
 
-    if (!run->clock_kind->first(run->clock, &r, &time_ns))
+    if (!ga_race_next(run, &r, &time_ns))
         return begin(run);
     while (touches_coordinate(run, r)) {
         if (ga_hogwild_touch(run, r, time_ns) < 0)
             return ga_error_code();
-        run->clock_kind->first(run->clock, &r, &time_ns);
+        ga_race_next(run, &r, &time_ns);
     }
+    run->turn_of = r;
+    run->turn_ns = time_ns;
     v = &run->replica[r].v;
     if (v->state != GA_REPLICA_BUSY || v->micro == v->micros)
         return end_of_work(run, r, time_ns);
     run->phase = GA_PHASE_MICRO;
     if (run_is(run, GA_FAMILY_SHARED))
-        return ga_hogwild_compute(run, r, time_ns);
+        return run->clock_kind->begin ? ga_hogwild_gather(run, r, time_ns)
+                                      : ga_hogwild_compute(run, r, time_ns);
     return ga_item_micro(run, r, time_ns);
 }
 

@@ -139,5 +139,6 @@ void ga_run_choose_lanes(struct ga_run *run)
 {
     double work = ga_compute_example_cost_ns(&run->net) * (double)ga_plan_micro(run_set(run));
 
-    run->parallel = run->lanes > 1 && run->replicas > 1 && work > HANDOVER_NS;
+    run->parallel =
+        !run->clock_kind->begin && run->lanes > 1 && run->replicas > 1 && work > HANDOVER_NS;
 }

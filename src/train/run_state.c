@@ -246,6 +246,8 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
     if (restore_room(run, state) < 0)
         return ga_error_code();
     run->policy = policy;
+    run->live = false;
+    run->turn_of = SIZE_MAX;
     restore_shares(run, state);
     restore_replicas(run, state);
     run->counters = state->counters;

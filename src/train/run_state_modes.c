@@ -96,11 +96,11 @@ static int capture_hogwild(const struct ga_run *run, struct ga_state *state)
         return GA_OK;
     out->item_of = ga_alloc(run->replicas, sizeof *out->item_of);
     out->item = ga_alloc(run->replicas, sizeof *out->item);
-    if (!out->item_of || !out->item ||
-        copy_array((void **)&out->shared, run->shared, n, sizeof *run->shared) < 0 ||
-        copy_array((void **)&out->shared_writes, run->shared_writes, n,
-                   sizeof *run->shared_writes) < 0)
+    out->shared = ga_alloc(n, sizeof *out->shared);
+    out->shared_writes = ga_alloc(n, sizeof *out->shared_writes);
+    if (!out->item_of || !out->item || !out->shared || !out->shared_writes)
         return ga_error_code();
+    ga_hogwild_copy(run, out->shared, out->shared_writes);
     for (size_t r = 0; r < run->replicas; r++)
         if (run->replica[r].hogwild && capture_item(run, r, out) < 0)
             return ga_error_code();
@@ -249,8 +249,13 @@ void ga_run_restore_modes(struct ga_run *run, const struct ga_state *state)
     if (modes->average)
         memcpy(run->average, modes->average, n * sizeof(float));
     if (modes->shared) {
-        memcpy(run->shared, modes->shared, n * sizeof(float));
-        memcpy(run->shared_writes, modes->shared_writes, n * sizeof(uint32_t));
+        atomic_store(&run->shared_updates, run->counters.updates);
+        atomic_store(&run->shared_lost, 0);
+        for (size_t j = 0; j < n; j++) {
+            atomic_store_explicit(&run->shared[j], modes->shared[j], memory_order_relaxed);
+            atomic_store_explicit(&run->shared_writes[j], modes->shared_writes[j],
+                                  memory_order_relaxed);
+        }
     }
     for (size_t k = 0; k < modes->items; k++)
         restore_item(run, modes, k);

@@ -44,13 +44,10 @@ static int report_total(const struct ga_run *run)
 /* In push modes a stuck push is not part of a window yet: it is the one that failed last. */
 static const struct ga_replica *culprit(const struct ga_run *run)
 {
-    size_t r = 0;
-    int64_t time_ns = 0;
-
     if (run_is(run, GA_FAMILY_WINDOW) && faulty_replica(run))
         return faulty_replica(run);
-    if (run->clock_kind->first(run->clock, &r, &time_ns) && run->replica[r].v.fault_micro > 0)
-        return &run->replica[r];
+    if (run->turn_of < run->replicas && run->replica[run->turn_of].v.fault_micro > 0)
+        return &run->replica[run->turn_of];
     return NULL;
 }
 

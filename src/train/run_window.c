@@ -214,8 +214,10 @@ int ga_window_turn(struct ga_run *run)
     int64_t time_ns = 0;
     const struct ga_replica_value *v = NULL;
 
-    if (!run->clock_kind->first(run->clock, &r, &time_ns))
+    if (!ga_race_next(run, &r, &time_ns))
         return name_missing(run);
+    run->turn_of = r;
+    run->turn_ns = time_ns;
     v = &run->replica[r].v;
     if (v->state == GA_REPLICA_BUSY && v->micro < v->micros)
         return ga_item_micro(run, r, time_ns);

@@ -77,6 +77,7 @@ struct ga_counters {
     uint64_t pushes;           /* gradients that reached the weights or the server's buffer */
     uint64_t staleness;        /* sum over them of updates applied since their pull */
     uint64_t private_steps;    /* local mode, all replicas */
+    uint64_t turns;            /* real clock: events of replicas, entries of the race */
     uint64_t lost;             /* hogwild: writes of one coordinate undone by another replica */
 };
 
@@ -149,6 +150,12 @@ struct ga_window_state {
     struct ga_tally total;      /* after REDUCE */
     double loss, norm, clip_scale, lr;
     double update_norm; /* |w_new - w_old| after APPLY */
+};
+
+/* One event of a replica in a race on the real clock. */
+struct ga_race_turn {
+    int64_t time_ns;
+    int32_t replica;
 };
 
 /* Staleness 0, 1, ... of pushes; the last bin holds all above. */

@@ -34,7 +34,7 @@ enum ga_key {
     GA_KEY_PASTE
 };
 
-#define GA_CTRL(letter) ((letter) & 0x1f) /* GA_CTRL('c') */
+#define GA_CTRL(letter) ((letter)&0x1f) /* GA_CTRL('c') */
 
 enum { GA_MODIFIER_SHIFT = 1, GA_MODIFIER_ALT = 2, GA_MODIFIER_CTRL = 4 };
 

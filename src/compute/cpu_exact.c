@@ -120,6 +120,7 @@ static int exact_open(struct ga_context **out, const struct ga_net *net, size_t 
     context->wide = ga_alloc_aligned(1, wide_bytes(net));
     context->work.net = &context->net;
     context->work.wide = context->wide;
+    context->work.small = net->parameters <= GA_CPU_SMALL;
     if (!context->wide || make_room(context, max_batch) < 0) {
         exact_close(context);
         return GA_ENOMEM;

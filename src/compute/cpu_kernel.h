@@ -11,6 +11,7 @@
 #ifndef GA_COMPUTE_CPU_KERNEL_H
 #define GA_COMPUTE_CPU_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@
 
 #define GA_CPU_CHUNK 64 /* examples */
 
-#define GA_CPU_SMALL 128 /* parameters up to which a net is small: see cpu_small.inc */
+#define GA_CPU_SMALL 128 /* parameters up to which a net may be small: see cpu_small.inc */
 
 struct ga_cpu_work {
     const struct ga_net *net;
@@ -27,6 +28,7 @@ struct ga_cpu_work {
     float *deltas[GA_NET_LAYERS + 1]; /* d loss / d (input of the activation); from 1 */
     float *slopes[GA_NET_LAYERS + 1]; /* derivatives of the activation, with gelu only; from 1 */
     double *wide;                     /* ones, then a layer's rows as doubles, GA_CPU_CHUNK apart */
+    bool small;                       /* which of two ways is taken; they give the same bits */
 };
 
 struct ga_cpu_kernel {

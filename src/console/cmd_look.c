@@ -59,22 +59,35 @@ static int print_events(struct ga_console *console, size_t count, const char *co
     return code;
 }
 
-static int print_setting(struct ga_console *console, const struct ga_setting *row)
+static void append_setting(struct ga_console *console, const struct ga_setting *row,
+                           struct ga_text *out)
 {
     struct ga_settings in_force;
     struct ga_settings draft;
-    struct ga_text text = GA_TEXT_INIT;
     ga_engine_settings(console->engine, &in_force, &draft);
-    ga_text_printf(&text, "%s ", row->name);
-    ga_setting_write(row, &in_force, &text);
-    if (!ga_setting_same(row, &in_force, &draft)) {
-        ga_text_puts(&text, " (pending: ");
-        ga_setting_write(row, &draft, &text);
-        ga_text_puts(&text, ")");
-    }
-    ga_say_text(console, &text);
-    ga_text_free(&text);
-    return 0;
+    ga_setting_write(row, &in_force, out);
+    if (ga_setting_same(row, &in_force, &draft))
+        return;
+    ga_text_puts(out, ", pending: ");
+    ga_setting_write(row, &draft, out);
+}
+
+/* loss and lr name a metric too: both are said. */
+static int print_setting(struct ga_console *console, const struct ga_setting *row, int metric)
+{
+    struct ga_report report = {.at = (size_t)metric, .text = GA_TEXT_INIT};
+    int code = 0;
+    if (metric >= 0)
+        code = ga_engine_call(console->engine, print_metric, &report);
+    else
+        ga_text_puts(&report.text, row->name);
+    ga_text_puts(&report.text, metric >= 0 ? " (setting: " : " ");
+    append_setting(console, row, &report.text);
+    ga_text_puts(&report.text, metric >= 0 ? ")" : "");
+    if (code == 0)
+        ga_say_text(console, &report.text);
+    ga_text_free(&report.text);
+    return code;
 }
 
 static int print_named_metric(struct ga_console *console, size_t count, const char *const *word)
@@ -132,7 +145,7 @@ int ga_exec_print(struct ga_console *console, size_t count, const char *const *w
         return ga_report(console, subject->print, &report);
     }
     if (row && count == 1)
-        return print_setting(console, row);
+        return print_setting(console, row, ga_metric_find(word[0], false));
     if (subject)
         return ga_fail(GA_EINPUT, "print %s: expected `print %s%s%s`", word[0], subject->name,
                        *subject->usage ? " " : "", subject->usage);

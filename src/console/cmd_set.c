@@ -127,7 +127,7 @@ static void append_window(const struct ga_console *console, const struct ga_sett
     const int64_t window = draft->global > 0 ? draft->global : product;
     const size_t train = ga_dataset_table(console->data)->train;
     if (draft->global > 0)
-        ga_text_printf(out, "window: global %d examples over %d replicas x %d micro-batches",
+        ga_text_printf(out, "window: global %d examples over replicas %d x accum %d",
                        (int)draft->global, (int)draft->replicas, (int)draft->accum);
     else
         ga_text_printf(out, "window: %d x %d x %d = %" PRId64 " examples", (int)draft->replicas,

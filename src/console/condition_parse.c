@@ -72,8 +72,8 @@ static bool read_number(struct parser *parser, double *out)
     char text[NAME];
     if (ga_token_is(&parser->token, "nan")) {
         *out = NAN;
-    } else if (ga_token_is(&parser->token, "inf")) {
-        *out = INFINITY;
+    } else if (ga_token_is(&parser->token, "inf") || ga_token_is(&parser->token, "-inf")) {
+        *out = parser->token.text[0] == '-' ? -INFINITY : INFINITY;
     } else if (!ga_token_copy(&parser->token, text, sizeof(text)) ||
                ga_read_double(text, -INFINITY, INFINITY, out) < 0) {
         fail(parser, "a number, such as 1e-3");

@@ -15,6 +15,8 @@ static bool is_digit(char byte)
 
 static bool starts_number(const char *text)
 {
+    if (strncmp(text, "-inf", 4) == 0)
+        return true;
     const char first = *text == '-' || *text == '+' ? text[1] : *text;
     const char second = text[0] == first ? text[1] : text[2];
     return is_digit(first) || (first == '.' && is_digit(second));

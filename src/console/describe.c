@@ -87,6 +87,17 @@ void ga_describe_event(const struct ga_event *event, struct ga_text *out)
     ga_text_free(&details);
 }
 
+unsigned ga_window_micros(const struct ga_run *run)
+{
+    unsigned micros = 0;
+    for (size_t i = 0; i < ga_run_replicas(run); i++) {
+        const struct ga_replica_value *value = ga_run_replica(run, i);
+        if (value->window == ga_run_window(run)->number)
+            micros += value->micro;
+    }
+    return micros;
+}
+
 void ga_describe_place(struct ga_run *run, struct ga_text *out)
 {
     char digits[GA_HASH_TEXT];
@@ -96,7 +107,7 @@ void ga_describe_place(struct ga_run *run, struct ga_text *out)
     if (!ga_run_at_boundary(run)) {
         const struct ga_window_state *window = ga_run_window(run);
         ga_text_printf(out, ", inside window %" PRIu64 " (%s, %u micro-batches done)",
-                       window->number, ga_phase_name(ga_run_phase(run)), (unsigned)window->micros);
+                       window->number, ga_phase_name(ga_run_phase(run)), ga_window_micros(run));
     }
     ga_text_printf(out, ", hash %.8s", digits);
 }

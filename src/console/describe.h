@@ -14,6 +14,9 @@ void ga_describe_event(const struct ga_event *event, struct ga_text *out);
 /* "update 120, hash 3f9a27c1", with how far the open window is. */
 void ga_describe_place(struct ga_run *run, struct ga_text *out);
 
+/* Micro-batches that the open window has so far. */
+unsigned ga_window_micros(const struct ga_run *run);
+
 /* A figure with 6 significant digits. */
 void ga_describe_figure(const char *name, double value, struct ga_text *out);
 

@@ -45,6 +45,7 @@ int ga_signals_open(bool resize)
         sigaddset(&set, SIGTSTP);
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error of its write */
     sigprocmask(SIG_BLOCK, &set, NULL);
     const int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     if (fd < 0)

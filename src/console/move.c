@@ -91,13 +91,17 @@ static int describe_ending(struct ga_run *run, void *arg)
     return 0;
 }
 
-/* Training that stopped is status 1; a run that could not even be formed is bad input. */
+/*
+ * Training that stopped is status 1. A run that could not be formed, or whose very first window is
+ * out of range, is bad input.
+ */
 static int report_failure(struct ga_console *console, const struct ga_stop *stop)
 {
     const int code = ga_error_put(&stop->error);
-    const bool input = code == GA_EINPUT || code == GA_ERANGE;
-    if (console->status == 0 && !input)
-        console->status = GA_STATUS_TRAINING;
+    const bool data = stop->reason == GA_STOP_NONFINITE && stop->updates == 0;
+    const bool input = data || code == GA_EINPUT || code == GA_ERANGE;
+    if (console->status == 0)
+        console->status = input ? GA_STATUS_INPUT : GA_STATUS_TRAINING;
     return code;
 }
 

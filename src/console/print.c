@@ -178,7 +178,7 @@ static int print_window(struct ga_run *run, void *arg)
     ga_text_printf(&report->text,
                    "window %" PRIu64 " of epoch %" PRIu64
                    ": %zu examples; %u micro-batches done, %u of %u replicas have handed over (%s)",
-                   window->number, window->epoch, window->examples, (unsigned)window->micros,
+                   window->number, window->epoch, window->examples, ga_window_micros(run),
                    (unsigned)window->arrived, (unsigned)window->expected,
                    ga_phase_name(ga_run_phase(run)));
     return 0;

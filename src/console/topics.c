@@ -33,10 +33,10 @@ static const struct ga_topic topics[] = {
      "  - clip, schedule or Adam's t run per micro-batch;\n"
      "  - changing A in mid-window mixes two divisors.\n"
      "PyTorch: backward() adds to .grad; divide the loss, call step() and zero_grad()\n"
-     "every A-th time. Keras 3: gradient_accumulation_steps of an optimizer. Lightning:\n"
-     "accumulate_grad_batches. Here: `set accum 4`. The weight that an accumulator\n"
-     "holds is counted, not assumed; a change takes effect at the next window. Memory\n"
-     "does not depend on A (`print memory`).\n"
+     "every A-th time. Keras 3: gradient_accumulation_steps of an optimizer.\n"
+     "Lightning: accumulate_grad_batches. Here: `set accum 4`. The weight that an\n"
+     "accumulator holds is counted, not assumed; a change takes effect at the next\n"
+     "window. Memory does not depend on A (`print memory`).\n"
      "What it cannot do: layers that see statistics of their batch (batch norm) see\n"
      "those of a micro-batch.\n"},
 
@@ -154,7 +154,7 @@ static const struct ga_topic topics[] = {
      "The stream of an epoch is file order or a permutation that depends on seed and\n"
      "epoch alone, never on P, A or b. When an epoch does not fill its last window:\n"
      "  tail short   the window is short, and averaged over what it has\n"
-     "  tail drop    it is left out (drop_last in PyTorch, drop_remainder in TensorFlow)\n"
+     "  tail drop    it is left out (PyTorch: drop_last, TensorFlow: drop_remainder)\n"
      "  tail wrap    it is filled from the next epoch\n"
      "`sharding stream` gives replica r part r of each window. `contiguous` and\n"
      "`strided` give each replica rows of its own, as DistributedSampler does - which\n"

@@ -79,6 +79,8 @@ int ga_engine_ensure_run(struct ga_engine *engine)
         return ga_fail(GA_ESTATE, "there is no data: expected `data parabola` or `data FILE`");
     if (ga_run_open(&run, &start) < 0)
         return ga_error_code();
+    for (size_t r = 0; r < engine->slow_count && r < ga_run_replicas(run); r++)
+        ga_run_slow(run, r, engine->slow[r]);
     return ga_engine_take_run(engine, run);
 }
 
@@ -150,6 +152,7 @@ static void free_engine(struct ga_engine *engine)
     pthread_cond_destroy(&engine->stopped_changed);
     pthread_mutex_destroy(&engine->lock);
     free(engine->init_weights);
+    free(engine->slow);
     free(engine->views);
     free(engine);
 }

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "train/engine_internal.h"
 
-static int ask(struct ga_engine *engine, int (*call)(struct ga_engine *, void *), void *arg)
+int ga_engine_ask(struct ga_engine *engine, int (*call)(struct ga_engine *, void *), void *arg)
 {
     struct engine_call letter = {.call = call, .arg = arg};
 
@@ -40,74 +40,7 @@ void ga_engine_settings(struct ga_engine *engine, struct ga_settings *in_force,
 {
     struct settings_request request = {in_force, draft};
 
-    ask(engine, settings_call, &request);
-}
-
-static bool untouched(const struct ga_engine *engine)
-{
-    return !engine->run || (ga_run_counters(engine->run)->events == 0 &&
-                            ga_history_end(engine->history)->events == 0);
-}
-
-struct change_request {
-    const struct ga_settings *draft;
-    struct ga_change *out;
-};
-
-/* Where a change holds from, asked after it was made. */
-static void describe_change(const struct ga_engine *engine, struct ga_change *out)
-{
-    out->from_update = engine->run ? ga_run_next_window_update(engine->run) : 1;
-    out->start_waits = !untouched(engine);
-}
-
-static int note(struct ga_engine *engine, const struct ga_intervention *what)
-{
-    struct ga_intervention full = *what;
-
-    full.events = ga_run_counters(engine->run)->events;
-    if (ga_history_did(engine->history, &full) < 0)
-        return ga_error_code();
-    engine->cursor = ga_history_interventions(engine->history);
-    return GA_OK;
-}
-
-static int change_running(struct ga_engine *engine, const struct ga_settings *draft,
-                          struct ga_change *out)
-{
-    struct ga_settings copy = *draft;
-    struct ga_intervention what = {.kind = GA_DID_CHANGE, .settings = &copy};
-
-    if (ga_run_change(engine->run, draft) < 0)
-        return ga_error_code();
-    ga_engine_diverge(engine, out);
-    ga_history_budget(engine->history, draft->history_budget);
-    return note(engine, &what);
-}
-
-static int change_call(struct ga_engine *engine, void *arg)
-{
-    struct change_request *request = arg;
-
-    memset(request->out, 0, sizeof *request->out);
-    if (ga_run_check_settings(request->draft, engine->data) < 0)
-        return ga_error_code();
-    if (untouched(engine))
-        ga_engine_drop_run(engine);
-    else if (change_running(engine, request->draft, request->out) < 0)
-        return ga_error_code();
-    engine->draft = *request->draft;
-    describe_change(engine, request->out);
-    ga_engine_publish(engine);
-    return GA_OK;
-}
-
-int ga_engine_change(struct ga_engine *engine, const struct ga_settings *draft,
-                     struct ga_change *out)
-{
-    struct change_request request = {draft, out};
-
-    return ask(engine, change_call, &request);
+    ga_engine_ask(engine, settings_call, &request);
 }
 
 static void stop_moving(struct ga_engine *engine)
@@ -128,7 +61,7 @@ static int data_call(struct ga_engine *engine, void *arg)
 
 int ga_engine_data(struct ga_engine *engine, struct ga_dataset *data)
 {
-    return ask(engine, data_call, data);
+    return ga_engine_ask(engine, data_call, data);
 }
 
 struct init_request {
@@ -164,7 +97,7 @@ int ga_engine_init_from(struct ga_engine *engine, const char *path, const float 
     if (!request.weights)
         return ga_error_code();
     memcpy(request.weights, weights, count * sizeof *weights);
-    return ask(engine, init_call, &request);
+    return ga_engine_ask(engine, init_call, &request);
 }
 
 struct path_request {
@@ -184,7 +117,7 @@ void ga_engine_init_path(struct ga_engine *engine, char *out, size_t size)
 {
     struct path_request request = {out, size};
 
-    ask(engine, path_call, &request);
+    ga_engine_ask(engine, path_call, &request);
 }
 
 struct run_request {
@@ -205,7 +138,7 @@ int ga_engine_call(struct ga_engine *engine, int (*call)(struct ga_run *run, voi
 {
     struct run_request request = {call, arg};
 
-    return ask(engine, run_call, &request);
+    return ga_engine_ask(engine, run_call, &request);
 }
 
 struct move_request {
@@ -227,7 +160,7 @@ int ga_engine_move(struct ga_engine *engine, const struct ga_move *move, uint64_
     pthread_mutex_lock(&engine->lock);
     request.ticket = *ticket = ++engine->next_ticket;
     pthread_mutex_unlock(&engine->lock);
-    return ask(engine, move_call, &request);
+    return ga_engine_ask(engine, move_call, &request);
 }
 
 bool ga_engine_wait(struct ga_engine *engine, uint64_t ticket, int64_t deadline_ns,
@@ -258,74 +191,12 @@ static int pause_call(struct ga_engine *engine, void *arg)
 
 void ga_engine_pause(struct ga_engine *engine)
 {
-    ask(engine, pause_call, NULL);
+    ga_engine_ask(engine, pause_call, NULL);
 }
 
 bool ga_engine_moving(struct ga_engine *engine)
 {
     return atomic_load(&engine->moving);
-}
-
-/* Interventions on the run: done, recorded, and where they lead. */
-struct intervention_request {
-    struct ga_intervention what;
-    struct ga_change *out;
-};
-
-static int intervene(struct ga_run *run, const struct ga_intervention *what)
-{
-    if (what->kind == GA_DID_SLOW)
-        return ga_run_slow(run, what->replica, what->factor);
-    return what->kind == GA_DID_FLUSH ? ga_run_flush(run) : ga_run_discard(run);
-}
-
-static int intervention_call(struct ga_engine *engine, void *arg)
-{
-    struct intervention_request *request = arg;
-    struct ga_counters before;
-
-    memset(request->out, 0, sizeof *request->out);
-    if (ga_engine_ensure_run(engine) < 0)
-        return ga_error_code();
-    before = *ga_run_counters(engine->run);
-    ga_engine_diverge(engine, request->out);
-    request->what.events = before.events;
-    engine->replaying = false;
-    if (intervene(engine->run, &request->what) < 0 ||
-        ga_history_did(engine->history, &request->what) < 0)
-        return ga_error_code();
-    engine->cursor = ga_history_interventions(engine->history);
-    ga_history_reached(engine->history, ga_run_counters(engine->run));
-    if (request->what.kind != GA_DID_SLOW && ga_engine_to_boundary(engine) < 0)
-        return ga_error_code();
-    describe_change(engine, request->out);
-    ga_engine_publish(engine);
-    return GA_OK;
-}
-
-static int ask_intervention(struct ga_engine *engine, const struct ga_intervention *what,
-                            struct ga_change *out)
-{
-    struct intervention_request request = {.what = *what, .out = out};
-
-    return ask(engine, intervention_call, &request);
-}
-
-int ga_engine_flush(struct ga_engine *engine, struct ga_change *out)
-{
-    return ask_intervention(engine, &(struct ga_intervention){.kind = GA_DID_FLUSH}, out);
-}
-
-int ga_engine_discard(struct ga_engine *engine, struct ga_change *out)
-{
-    return ask_intervention(engine, &(struct ga_intervention){.kind = GA_DID_DISCARD}, out);
-}
-
-int ga_engine_slow(struct ga_engine *engine, size_t replica, double factor, struct ga_change *out)
-{
-    return ask_intervention(
-        engine,
-        &(struct ga_intervention){.kind = GA_DID_SLOW, .replica = replica, .factor = factor}, out);
 }
 
 static int break_add_call(struct ga_engine *engine, void *arg)
@@ -349,7 +220,7 @@ int ga_engine_break_add(struct ga_engine *engine, const struct ga_condition *con
 {
     struct ga_condition copy = *condition;
 
-    return ask(engine, break_add_call, &copy);
+    return ga_engine_ask(engine, break_add_call, &copy);
 }
 
 static int break_delete_call(struct ga_engine *engine, void *arg)
@@ -371,7 +242,7 @@ static int break_delete_call(struct ga_engine *engine, void *arg)
 
 int ga_engine_break_delete(struct ga_engine *engine, int number)
 {
-    return ask(engine, break_delete_call, &number);
+    return ga_engine_ask(engine, break_delete_call, &number);
 }
 
 struct break_request {
@@ -400,7 +271,7 @@ bool ga_engine_break_at(struct ga_engine *engine, size_t k, int *number, char te
 {
     struct break_request request = {.k = k, .text = text};
 
-    ask(engine, break_at_call, &request);
+    ga_engine_ask(engine, break_at_call, &request);
     *number = request.number;
     return request.number > 0;
 }
@@ -420,7 +291,7 @@ int ga_engine_observe(struct ga_engine *engine, const struct ga_observer *observ
 {
     struct ga_observer copy = *observer;
 
-    return ask(engine, observe_call, &copy);
+    return ga_engine_ask(engine, observe_call, &copy);
 }
 
 static int unobserve_call(struct ga_engine *engine, void *arg)
@@ -433,7 +304,7 @@ static int unobserve_call(struct ga_engine *engine, void *arg)
 
 void ga_engine_unobserve(struct ga_engine *engine, void *self)
 {
-    ask(engine, unobserve_call, self);
+    ga_engine_ask(engine, unobserve_call, self);
 }
 
 /* A run for the state's data and settings, at that state. */
@@ -455,6 +326,11 @@ static int load_call(struct ga_engine *engine, void *arg)
         ga_run_close(run);
         return ga_error_code();
     }
+    for (size_t r = 0; r < state->replicas; r++)
+        if (ga_engine_remember_slow(engine, r, state->replica[r].slow) < 0) {
+            ga_run_close(run);
+            return ga_error_code();
+        }
     stop_moving(engine);
     return ga_engine_take_run(engine, run);
 }
@@ -463,7 +339,7 @@ int ga_engine_load(struct ga_engine *engine, const struct ga_state *state)
 {
     struct ga_state copy = *state;
 
-    return ask(engine, load_call, &copy);
+    return ga_engine_ask(engine, load_call, &copy);
 }
 
 struct records_request {
@@ -495,7 +371,7 @@ int ga_engine_records(struct ga_engine *engine,
 {
     struct records_request request = {each, arg};
 
-    return ask(engine, records_call, &request);
+    return ga_engine_ask(engine, records_call, &request);
 }
 
 struct events_request {
@@ -527,7 +403,7 @@ int ga_engine_events(struct ga_engine *engine, size_t most,
 {
     struct events_request request = {most, each, arg};
 
-    return ask(engine, events_call, &request);
+    return ga_engine_ask(engine, events_call, &request);
 }
 
 static int history_call(struct ga_engine *engine, void *arg)
@@ -541,7 +417,7 @@ static int history_call(struct ga_engine *engine, void *arg)
 void ga_engine_history(struct ga_engine *engine, struct ga_history_info *out)
 {
     memset(out, 0, sizeof *out);
-    ask(engine, history_call, out);
+    ga_engine_ask(engine, history_call, out);
 }
 
 const struct ga_view *ga_engine_view(struct ga_engine *engine)

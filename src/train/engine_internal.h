@@ -56,6 +56,8 @@ struct ga_engine {
     float *init_weights;
     size_t init_count;
     char init_path[4096];
+    double *slow; /* (slow_count) the factors last asked for, for runs to come */
+    size_t slow_count, slow_capacity;
 
     struct ga_run *run; /* NULL until it is first needed */
     struct ga_history *history;
@@ -89,10 +91,20 @@ int ga_engine_ensure_run(struct ga_engine *engine);
 void ga_engine_drop_run(struct ga_engine *engine);
 int ga_engine_take_run(struct ga_engine *engine, struct ga_run *run); /* replaces the present one */
 
+/* engine_api.c: runs `call` on the engine thread; any other thread. */
+int ga_engine_ask(struct ga_engine *engine, int (*call)(struct ga_engine *, void *), void *arg);
+
+/* engine_change.c: what a user did, on the run. */
+int ga_engine_intervene(struct ga_engine *engine, const struct ga_intervention *what);
+/* A speed holds for every run that starts later, as settings do. */
+int ga_engine_remember_slow(struct ga_engine *engine, size_t replica, double factor);
+
 /* engine_move.c: all on the engine thread. */
 void ga_engine_advance(struct ga_engine *engine);
 int ga_engine_begin_move(struct ga_engine *engine, const struct ga_move *move, uint64_t ticket);
 void ga_engine_end_move(struct ga_engine *engine, enum ga_stop_reason reason);
+void ga_engine_end_with_error(struct ga_engine *engine, int code); /* with this thread's text */
+void ga_engine_start_pace(struct ga_engine *engine);               /* pace counts from now on */
 int ga_engine_step(struct ga_engine *engine);
 void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out);
 int ga_engine_to_boundary(struct ga_engine *engine);

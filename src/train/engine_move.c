@@ -11,18 +11,15 @@
 /* Events between two looks at the mailbox's slower companions: the wall clock and the views. */
 #define ADVANCE_EVENTS 64
 
-static int do_again(struct ga_engine *engine, const struct ga_intervention *what)
+static bool on_record(const struct ga_engine *engine)
 {
-    if (what->kind == GA_DID_CHANGE)
-        return ga_run_change(engine->run, what->settings);
-    if (what->kind == GA_DID_SLOW)
-        return ga_run_slow(engine->run, what->replica, what->factor);
-    return what->kind == GA_DID_FLUSH ? ga_run_flush(engine->run) : ga_run_discard(engine->run);
+    return ga_run_counters(engine->run)->events < ga_history_end(engine->history)->events;
 }
 
 /* Does what the user did at this event count, when it was recorded. */
 static int interventions_due(struct ga_engine *engine)
 {
+    engine->replaying = on_record(engine);
     while (engine->cursor < ga_history_interventions(engine->history)) {
         const struct ga_intervention *what =
             ga_history_intervention(engine->history, engine->cursor);
@@ -30,15 +27,11 @@ static int interventions_due(struct ga_engine *engine)
         if (what->events != ga_run_counters(engine->run)->events)
             break;
         engine->cursor++;
-        if (do_again(engine, what) < 0)
+        if (ga_engine_intervene(engine, what) < 0 ||
+            ga_run_settle_draft(engine->run, &engine->draft) < 0)
             return ga_error_code();
     }
     return GA_OK;
-}
-
-static bool on_record(const struct ga_engine *engine)
-{
-    return ga_run_counters(engine->run)->events < ga_history_end(engine->history)->events;
 }
 
 /* After an event that happened for the first time. */
@@ -96,12 +89,15 @@ static void place_cursor(struct ga_engine *engine)
         engine->cursor++;
 }
 
+static bool by_windows(enum ga_history_key key)
+{
+    return key == GA_KEY_CLOSED || key == GA_KEY_UPDATES;
+}
+
 static bool arrived(const struct ga_engine *engine, enum ga_history_key key, uint64_t target)
 {
-    bool boundary = key == GA_KEY_CLOSED || key == GA_KEY_UPDATES;
-
     return ga_history_key(ga_run_counters(engine->run), key) >= target &&
-           (!boundary || ga_run_at_boundary(engine->run));
+           (!by_windows(key) || ga_run_at_boundary(engine->run));
 }
 
 static int restore(struct ga_engine *engine, const struct ga_state *state)
@@ -109,19 +105,24 @@ static int restore(struct ga_engine *engine, const struct ga_state *state)
     if (ga_run_restore(engine->run, state) < 0)
         return ga_error_code();
     place_cursor(engine);
-    return GA_OK;
+    return ga_run_settle_draft(engine->run, &engine->draft);
 }
 
-/* Restores the newest state before the target and re-executes up to it: everything is as it was
- * then. */
-static int seek(struct ga_engine *engine, enum ga_history_key key, uint64_t target)
+/* A history that begins in mid-window, after a load, has no boundary at its first count. */
+static bool begins_behind(const struct ga_engine *engine, enum ga_history_key key, uint64_t target)
 {
-    const struct ga_state *from = ga_history_before(engine->history, key, target);
+    const struct ga_state *first = ga_history_first(engine->history);
+    uint64_t begin = ga_history_key(&first->counters, key);
+
+    return begin > target || (begin == target && by_windows(key) && first->phase != GA_PHASE_IDLE);
+}
+
+/* Restores a state and re-executes up to the target: everything is as it was then. */
+static int seek_from(struct ga_engine *engine, const struct ga_state *from, enum ga_history_key key,
+                     uint64_t target)
+{
     int code = GA_OK;
 
-    if (ga_history_key(&from->counters, key) > target)
-        return ga_fail(GA_ESTATE, "the history begins at update %llu",
-                       (unsigned long long)from->counters.updates);
     engine->seeking = true;
     code = restore(engine, from);
     while (code == GA_OK && !arrived(engine, key, target))
@@ -132,19 +133,31 @@ static int seek(struct ga_engine *engine, enum ga_history_key key, uint64_t targ
     return code;
 }
 
-static uint64_t minus(uint64_t value, uint64_t count, uint64_t least)
+static int seek(struct ga_engine *engine, enum ga_history_key key, uint64_t target)
 {
-    return value < count || value - count < least ? least : value - count;
+    if (begins_behind(engine, key, target))
+        return ga_fail(GA_ESTATE, "the history begins behind update %llu, expected a later one",
+                       (unsigned long long)ga_history_first(engine->history)->counters.updates);
+    return seek_from(engine, ga_history_before(engine->history, key, target), key, target);
 }
 
+static uint64_t minus(uint64_t value, uint64_t count)
+{
+    return value < count ? 0 : value - count;
+}
+
+/* Beyond the beginning of the history it leads to the first state. */
 static int back(struct ga_engine *engine, enum ga_history_key key, uint64_t count)
 {
-    uint64_t least = ga_history_key(&ga_history_first(engine->history)->counters, key);
-    uint64_t now = ga_history_key(ga_run_counters(engine->run), key);
+    const struct ga_state *first = ga_history_first(engine->history);
+    uint64_t target = ga_history_key(ga_run_counters(engine->run), key);
 
     if (key == GA_KEY_CLOSED && !ga_run_at_boundary(engine->run))
-        now++;
-    return seek(engine, key, minus(now, count, least));
+        target++;
+    target = minus(target, count);
+    if (begins_behind(engine, key, target))
+        return seek_from(engine, first, GA_KEY_EVENTS, first->counters.events);
+    return seek(engine, key, target);
 }
 
 static int reset(struct ga_engine *engine)
@@ -299,7 +312,7 @@ void ga_engine_end_move(struct ga_engine *engine, enum ga_stop_reason reason)
     finish(engine, &stop);
 }
 
-static void end_with_error(struct ga_engine *engine, int code)
+void ga_engine_end_with_error(struct ga_engine *engine, int code)
 {
     ga_engine_end_move(engine, code == GA_ENONFINITE ? GA_STOP_NONFINITE : GA_STOP_ERROR);
 }
@@ -333,7 +346,7 @@ static void stop_at_break(struct ga_engine *engine, const struct engine_break *h
     finish(engine, &stop);
 }
 
-static void start_pace(struct ga_engine *engine)
+void ga_engine_start_pace(struct ga_engine *engine)
 {
     engine->move.pace_wall_ns = ga_now_ns();
     engine->move.pace_virtual_ns = ga_run_now(engine->run);
@@ -386,7 +399,7 @@ static bool advance_once(struct ga_engine *engine)
     int code = ga_engine_step(engine);
 
     if (code < 0) {
-        end_with_error(engine, code);
+        ga_engine_end_with_error(engine, code);
         return false;
     }
     if ((ga_run_at_boundary(engine->run) || ends_anywhere(engine->move.move.kind)) && ended(engine))
@@ -415,7 +428,7 @@ static int begin_jump(struct ga_engine *engine, const struct ga_move *move)
         place_cursor(engine);
     ga_engine_look_at_breaks(engine);
     if (code < 0)
-        end_with_error(engine, code);
+        ga_engine_end_with_error(engine, code);
     else
         ga_engine_end_move(engine, GA_STOP_DONE);
     return GA_OK;
@@ -431,7 +444,7 @@ int ga_engine_begin_move(struct ga_engine *engine, const struct ga_move *move, u
     if (move->kind == GA_MOVE_RESET)
         return begin_jump(engine, move);
     if (ga_engine_ensure_run(engine) < 0) {
-        end_with_error(engine, ga_error_code());
+        ga_engine_end_with_error(engine, ga_error_code());
         return GA_OK;
     }
     if (is_jump(engine, move))
@@ -441,7 +454,7 @@ int ga_engine_begin_move(struct ga_engine *engine, const struct ga_move *move, u
         ga_engine_end_move(engine, GA_STOP_DONE);
         return GA_OK;
     }
-    start_pace(engine);
+    ga_engine_start_pace(engine);
     engine->rate_ns = ga_now_ns();
     engine->rate_examples = ga_run_counters(engine->run)->examples;
     atomic_store(&engine->moving, true);

@@ -107,7 +107,7 @@ int ga_run_evaluate(struct ga_run *run, bool test, double *loss, double *accurac
 /* Outputs at the present weights for `count` rows from `first`: (count, outputs). */
 int ga_run_predict(struct ga_run *run, size_t first, size_t count, float *outputs);
 
-/* Changes, each valid at any event boundary. */
+/* Changes, each valid at any event boundary. The checks say beforehand what would be refused. */
 int ga_run_change(struct ga_run *run,
                   const struct ga_settings *draft);                 /* NOW and WINDOW settings */
 int ga_run_slow(struct ga_run *run, size_t replica, double factor); /* from its next item */
@@ -115,6 +115,15 @@ int ga_run_kill(struct ga_run *run, size_t replica);   /* its item is dropped; i
 int ga_run_revive(struct ga_run *run, size_t replica); /* pulls fresh weights, empty own state */
 int ga_run_flush(struct ga_run *run);   /* closes the window with what is accumulated */
 int ga_run_discard(struct ga_run *run); /* drops it; counted as skipped */
+int ga_run_check_slow(const struct ga_run *run, size_t replica, double factor);
+int ga_run_check_flush(const struct ga_run *run);
+int ga_run_check_discard(const struct ga_run *run);
+
+/*
+ * What a user asked for, after the run's place in time was changed: NOW and START settings stay as
+ * they are in `draft`, and the NOW ones are put in force; WINDOW settings follow the run.
+ */
+int ga_run_settle_draft(struct ga_run *run, struct ga_settings *draft);
 
 /* The whole state, and back. The run's data, net and device must be those of the state. */
 int ga_run_capture(const struct ga_run *run, struct ga_state *out);

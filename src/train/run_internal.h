@@ -158,7 +158,7 @@ int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, vo
 struct ga_replica *ga_item_of_task(struct ga_task *task);
 void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
 void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
-struct ga_event ga_item_event(const struct ga_run *run, enum ga_event_kind kind, size_t replica);
+struct ga_event *ga_item_event(struct ga_run *run, enum ga_event_kind kind, size_t replica);
 double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t count);
 bool ga_item_may_start(const struct ga_run *run, size_t replica, uint64_t least_clock);
 uint64_t ga_item_least_clock(const struct ga_run *run);
@@ -188,6 +188,8 @@ void ga_update_forget_recent(struct ga_run *run, size_t keep);
 /* run_push.c: push modes; one event is a micro-batch, an arrival or a replica's turn. */
 int ga_push_event(struct ga_run *run);
 int ga_push_start(struct ga_run *run); /* whoever waits and may */
+int ga_push_check_flush(const struct ga_run *run);
+int ga_push_check_discard(const struct ga_run *run);
 int ga_push_flush(struct ga_run *run);
 int ga_push_discard(struct ga_run *run);
 
@@ -223,24 +225,26 @@ int ga_run_enter_mode(struct ga_run *run); /* after the settings in force change
 void ga_run_count_waiting(struct ga_run *run);
 
 /*
- * An event of which only the kind and the replica (-1: none) are known. Field by field, because
+ * Starts an event of which only the kind and the replica (-1: none) are known, in the place of the
+ * last one: filled in and handed to ga_run_emit() before anything can fail. Field by field, because
  * gcc clears a whole struct of this size by `rep stos`, which takes longer than recording it.
  */
-static inline struct ga_event run_event_of(enum ga_event_kind kind, int32_t replica)
+static inline struct ga_event *run_event(struct ga_run *run, enum ga_event_kind kind,
+                                         int32_t replica)
 {
-    struct ga_event event;
+    struct ga_event *event = &run->last_event;
 
-    event.sequence = event.update = event.version = 0;
-    event.time_ns = event.start_ns = 0;
-    event.loss = event.norm = event.weight = event.value = 0;
-    event.examples = event.micro = event.micros = 0;
-    event.replica = replica;
-    event.kind = (uint8_t)kind;
+    event->sequence = event->update = event->version = 0;
+    event->time_ns = event->start_ns = 0;
+    event->loss = event->norm = event->weight = event->value = 0;
+    event->examples = event->micro = event->micros = 0;
+    event->replica = replica;
+    event->kind = (uint8_t)kind;
     return event;
 }
 
 /* run_record.c */
-void ga_run_emit(struct ga_run *run, struct ga_event *event);
+void ga_run_emit(struct ga_run *run);
 void ga_run_record_window(struct ga_run *run);
 void ga_run_noise(struct ga_run *run);
 uint64_t ga_run_closed(const struct ga_run *run);

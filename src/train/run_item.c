@@ -236,28 +236,28 @@ static void note_fault(const struct ga_run *run, struct ga_replica *replica, con
     replica->v.fault_tensor = first_bad_tensor(run, sums);
 }
 
-struct ga_event ga_item_event(const struct ga_run *run, enum ga_event_kind kind, size_t r)
+struct ga_event *ga_item_event(struct ga_run *run, enum ga_event_kind kind, size_t r)
 {
     const struct ga_replica_value *v = &run->replica[r].v;
-    struct ga_event event = run_event_of(kind, (int32_t)r);
+    struct ga_event *event = run_event(run, kind, (int32_t)r);
 
-    event.start_ns = v->start_ns;
-    event.version = v->read ? v->read->number : 0;
-    event.micro = v->micro;
-    event.micros = v->micros;
+    event->start_ns = v->start_ns;
+    event->version = v->read ? v->read->number : 0;
+    event->micro = v->micro;
+    event->micros = v->micros;
     return event;
 }
 
 static void emit_micro(struct ga_run *run, size_t r, double weight, double norm)
 {
     const struct ga_tally *tally = &run->replica[r].micro_tally;
-    struct ga_event event = ga_item_event(run, GA_EVENT_MICRO, r);
+    struct ga_event *event = ga_item_event(run, GA_EVENT_MICRO, r);
 
-    event.norm = norm;
-    event.weight = weight;
-    event.examples = (uint32_t)tally->examples;
-    event.loss = ga_tally_loss_sum(tally) / weight;
-    ga_run_emit(run, &event);
+    event->norm = norm;
+    event->weight = weight;
+    event->examples = (uint32_t)tally->examples;
+    event->loss = ga_tally_loss_sum(tally) / weight;
+    ga_run_emit(run);
 }
 
 /* The sums and the tally of the micro-batch join the item's. */
@@ -374,7 +374,7 @@ void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica_value *v = &run->replica[r].v;
     const struct ga_tally *tally = item_tally(run, v);
-    struct ga_event event;
+    struct ga_event *event = NULL;
 
     run->clock_kind->cancel(run->clock, r);
     run->now_ns = time_ns;
@@ -386,21 +386,21 @@ void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
     v->in_window = true;
     count_staleness(run, run->counters.updates - v->read->number);
     event = ga_item_event(run, GA_EVENT_PUSH, r);
-    event.examples = (uint32_t)tally->examples;
-    event.weight = ga_tally_weight_sum(tally);
-    v->loss = ga_tally_loss_sum(tally) / event.weight;
+    event->examples = (uint32_t)tally->examples;
+    event->weight = ga_tally_weight_sum(tally);
+    v->loss = ga_tally_loss_sum(tally) / event->weight;
     v->norm = item_norm(run, &run->replica[r], ga_tally_weight_sum(&v->tally));
     v->staleness = (double)(run->counters.updates - v->read->number);
-    event.loss = v->loss;
-    event.norm = v->norm;
-    event.value = v->staleness;
-    ga_run_emit(run, &event);
+    event->loss = v->loss;
+    event->norm = v->norm;
+    event->value = v->staleness;
+    ga_run_emit(run);
 }
 
 void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica_value *v = &run->replica[r].v;
-    struct ga_event event;
+    struct ga_event *event = NULL;
 
     ga_item_settle(run, r);
     run->clock_kind->cancel(run->clock, r);
@@ -420,9 +420,9 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
     run->counters.items_dropped++;
     run->counters.examples_dropped += v->examples;
     event = ga_item_event(run, GA_EVENT_DROP, r);
-    event.examples = v->examples;
-    event.weight = ga_tally_weight_sum(&v->tally);
-    ga_run_emit(run, &event);
+    event->examples = v->examples;
+    event->weight = ga_tally_weight_sum(&v->tally);
+    ga_run_emit(run);
     clear_item(v);
     ga_version_close(v->read);
     v->read = NULL;

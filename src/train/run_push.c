@@ -109,12 +109,11 @@ int ga_push_start(struct ga_run *run)
 
 static int start_everyone(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_OPEN, -1);
-
     if (start_waiting(run, SIZE_MAX) < 0)
         return ga_error_code();
     run->phase = GA_PHASE_MICRO;
-    ga_run_emit(run, &event);
+    run_event(run, GA_EVENT_OPEN, -1);
+    ga_run_emit(run);
     return GA_OK;
 }
 
@@ -222,18 +221,16 @@ static int apply_step(struct ga_run *run, const struct ga_push *push)
 static void emit_update(struct ga_run *run, const struct ga_push *push)
 {
     const struct ga_window_state *w = &run->window;
-    struct ga_event event = {
-        .kind = w->skipped ? GA_EVENT_SKIP : GA_EVENT_APPLY,
-        .replica = push->replica,
-        .version = push->version_read,
-        .loss = w->loss,
-        .norm = w->norm,
-        .weight = ga_tally_weight_sum(&w->total),
-        .value = w->lr,
-        .examples = (uint32_t)w->total.examples,
-    };
+    struct ga_event *event =
+        run_event(run, w->skipped ? GA_EVENT_SKIP : GA_EVENT_APPLY, push->replica);
 
-    ga_run_emit(run, &event);
+    event->version = push->version_read;
+    event->loss = w->loss;
+    event->norm = w->norm;
+    event->weight = ga_tally_weight_sum(&w->total);
+    event->value = w->lr;
+    event->examples = (uint32_t)w->total.examples;
+    ga_run_emit(run);
 }
 
 static void count_items(struct ga_run *run)
@@ -325,7 +322,6 @@ static int64_t send(struct ga_run *run, size_t r, int64_t time_ns)
 
 static int end_of_work(struct ga_run *run, size_t r, int64_t time_ns)
 {
-    struct ga_event event;
     int64_t served = 0;
 
     if (run->replica[r].v.state == GA_REPLICA_SENDING)
@@ -336,8 +332,8 @@ static int end_of_work(struct ga_run *run, size_t r, int64_t time_ns)
         return turn(run, r, time_ns);
     run->now_ns = time_ns;
     run->phase = GA_PHASE_MICRO;
-    event = ga_item_event(run, GA_EVENT_SEND, r);
-    ga_run_emit(run, &event);
+    ga_item_event(run, GA_EVENT_SEND, r);
+    ga_run_emit(run);
     return GA_OK;
 }
 
@@ -412,15 +408,22 @@ int ga_push_event(struct ga_run *run)
     return ga_item_micro(run, r, time_ns);
 }
 
-int ga_push_flush(struct ga_run *run)
+int ga_push_check_flush(const struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_FLUSH, -1);
-    struct ga_push push;
-
     if (run->window.arrived == 0)
         return ga_fail(GA_ESTATE, "the server's buffer is empty: nothing to flush");
+    return GA_OK;
+}
+
+int ga_push_flush(struct ga_run *run)
+{
+    struct ga_push push;
+
+    if (ga_push_check_flush(run) < 0)
+        return ga_error_code();
     run->counters.events++;
-    ga_run_emit(run, &event);
+    run_event(run, GA_EVENT_FLUSH, -1);
+    ga_run_emit(run);
     describe_push(run, (size_t)run->window.closer, &push);
     return close_buffer(run, &push);
 }
@@ -430,15 +433,20 @@ static bool bad(const struct ga_run *run, size_t r)
     return run->replica[r].v.fault_micro > 0 && run->replica[r].v.state != GA_REPLICA_READY;
 }
 
-/* Drops the server's buffer, and the items whose values stopped the run. */
-int ga_push_discard(struct ga_run *run)
+int ga_push_check_discard(const struct ga_run *run)
 {
     bool any = run->window.arrived > 0;
 
     for (size_t r = 0; r < run->replicas; r++)
         any = any || bad(run, r);
-    if (!any)
-        return ga_fail(GA_ESTATE, "the server's buffer is empty: nothing to discard");
+    return any ? GA_OK : ga_fail(GA_ESTATE, "the server's buffer is empty: nothing to discard");
+}
+
+/* Drops the server's buffer, and the items whose values stopped the run. */
+int ga_push_discard(struct ga_run *run)
+{
+    if (ga_push_check_discard(run) < 0)
+        return ga_error_code();
     run->counters.events++;
     for (size_t r = 0; r < run->replicas; r++)
         if (bad(run, r))

@@ -5,14 +5,15 @@
 
 #define NOISE_DECAY 0.9
 
-void ga_run_emit(struct ga_run *run, struct ga_event *event)
+void ga_run_emit(struct ga_run *run)
 {
+    struct ga_event *event = &run->last_event;
+
     event->sequence = run->counters.events;
     event->time_ns = run->now_ns;
     event->update = run->counters.updates + (event->kind != GA_EVENT_APPLY);
     if (event->kind == GA_EVENT_CLEAR && !run->window.skipped)
         event->update = run->counters.updates;
-    run->last_event = *event;
     if (run->on_event)
         run->on_event(run->sink, event);
 }

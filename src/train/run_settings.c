@@ -188,3 +188,15 @@ int ga_run_change(struct ga_run *run, const struct ga_settings *draft)
     run->pending = pending;
     return GA_OK;
 }
+
+int ga_run_settle_draft(struct ga_run *run, struct ga_settings *draft)
+{
+    struct ga_settings settled = *ga_run_pending(run);
+
+    if (change_now(&run->settings, draft) < 0 || change_now(&run->pending, draft) < 0 ||
+        ga_run_copy_settings(&settled, draft, GA_WHEN_NOW) < 0 ||
+        ga_run_copy_settings(&settled, draft, GA_WHEN_START) < 0)
+        return ga_error_code();
+    *draft = settled;
+    return GA_OK;
+}

@@ -110,7 +110,7 @@ static bool anyone_lives(const struct ga_run *run)
 
 int ga_window_open_next(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_OPEN, -1);
+    struct ga_event *event = NULL;
     int active = 0;
 
     if (!anyone_lives(run))
@@ -125,8 +125,9 @@ int ga_window_open_next(struct ga_run *run)
     run->window.expected = run->policy->expected(run_set(run), (uint32_t)active);
     run->has_gradient = false;
     run->phase = GA_PHASE_MICRO;
-    event.examples = (uint32_t)run->window.examples;
-    ga_run_emit(run, &event);
+    event = run_event(run, GA_EVENT_OPEN, -1);
+    event->examples = (uint32_t)run->window.examples;
+    ga_run_emit(run);
     return start_ready(run);
 }
 
@@ -277,6 +278,30 @@ static void find_cosines(struct ga_run *run)
     }
 }
 
+/* g and its norm, if there is any weight to divide by. */
+static void find_gradient(struct ga_run *run, double weight)
+{
+    double divisor = run_set(run)->reduce == GA_REDUCE_SUM ? 1 : weight;
+
+    if (!(weight > 0))
+        return;
+    run->window.norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
+    run->has_gradient = true;
+    find_cosines(run);
+}
+
+/* What REDUCE and CHECK tell of the window. */
+static void emit_window(struct ga_run *run, enum ga_event_kind kind)
+{
+    struct ga_event *event = run_event(run, kind, -1);
+
+    event->examples = (uint32_t)run->window.total.examples;
+    event->weight = ga_tally_weight_sum(&run->window.total);
+    event->loss = run->window.loss;
+    event->norm = run->window.norm;
+    ga_run_emit(run);
+}
+
 /* What local mode adds up over a round: losses and weights of its steps. */
 static void total_rounds(struct ga_run *run)
 {
@@ -288,53 +313,38 @@ static void total_rounds(struct ga_run *run)
 
 static int reduce_round(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_REDUCE, -1);
-
     total_rounds(run);
     if (ga_local_average(run) < 0)
         return ga_error_code();
     spend_all_reduce(run);
-    event.weight = ga_tally_weight_sum(&run->window.total);
-    run->window.loss = ga_tally_loss_sum(&run->window.total) / event.weight;
-    event.examples = (uint32_t)run->window.total.examples;
-    event.loss = run->window.loss;
-    event.norm = run->window.norm;
-    run->phase = GA_PHASE_CHECK;
-    ga_run_emit(run, &event);
     return GA_OK;
 }
 
 int ga_window_reduce(struct ga_run *run)
 {
-    struct ga_window_state *window = &run->window;
-    struct ga_event event = run_event_of(GA_EVENT_REDUCE, -1);
+    double weight = 0;
 
-    if (run_is(run, GA_FAMILY_ROUND))
-        return reduce_round(run);
-    if (reduce_sums(run) < 0)
-        return ga_error_code();
-    spend_all_reduce(run);
-    event.weight = ga_tally_weight_sum(&window->total);
-    window->loss = ga_tally_loss_sum(&window->total) / event.weight;
-    if (event.weight > 0) {
-        double divisor = run_set(run)->reduce == GA_REDUCE_SUM ? 1 : event.weight;
-
-        window->norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
-        run->has_gradient = true;
-        find_cosines(run);
+    if (run_is(run, GA_FAMILY_ROUND)) {
+        if (reduce_round(run) < 0)
+            return ga_error_code();
+    } else {
+        if (reduce_sums(run) < 0)
+            return ga_error_code();
+        spend_all_reduce(run);
     }
-    event.examples = (uint32_t)window->total.examples;
-    event.loss = window->loss;
-    event.norm = window->norm;
+    weight = ga_tally_weight_sum(&run->window.total);
+    run->window.loss = ga_tally_loss_sum(&run->window.total) / weight;
+    if (!run_is(run, GA_FAMILY_ROUND))
+        find_gradient(run, weight);
     run->phase = GA_PHASE_CHECK;
-    ga_run_emit(run, &event);
+    emit_window(run, GA_EVENT_REDUCE);
     return GA_OK;
 }
 
 int ga_window_check(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_CHECK, -1);
     enum ga_nonfinite rule = run_set(run)->nonfinite;
+    bool clips = run_set(run)->clip > 0 && !run_is(run, GA_FAMILY_ROUND);
     bool empty = !(ga_tally_weight_sum(&run->window.total) > 0);
 
     if (!empty && rule != GA_NONFINITE_APPLY && ga_update_examine(run) < 0) {
@@ -343,47 +353,42 @@ int ga_window_check(struct ga_run *run)
         run->window.skipped = true;
     }
     run->window.skipped = run->window.skipped || empty;
-    if (run->window.skipped) {
-        event.kind = GA_EVENT_SKIP;
+    if (run->window.skipped)
         run->phase = GA_PHASE_CLEAR;
-    } else {
-        run->phase = run_set(run)->clip > 0 && !run_is(run, GA_FAMILY_ROUND) ? GA_PHASE_CLIP
-                                                                             : GA_PHASE_APPLY;
-    }
-    event.examples = (uint32_t)run->window.total.examples;
-    event.weight = ga_tally_weight_sum(&run->window.total);
-    event.loss = run->window.loss;
-    event.norm = run->window.norm;
-    ga_run_emit(run, &event);
+    else
+        run->phase = clips ? GA_PHASE_CLIP : GA_PHASE_APPLY;
+    emit_window(run, run->window.skipped ? GA_EVENT_SKIP : GA_EVENT_CHECK);
     return GA_OK;
 }
 
 int ga_window_clip(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_CLIP, -1);
+    struct ga_event *event = NULL;
 
     run->window.clip_scale = ga_clip_scale(run_set(run)->clip, run->window.norm);
-    event.norm = run->window.norm;
-    event.value = run->window.clip_scale;
     run->phase = GA_PHASE_APPLY;
-    ga_run_emit(run, &event);
+    event = run_event(run, GA_EVENT_CLIP, -1);
+    event->norm = run->window.norm;
+    event->value = run->window.clip_scale;
+    ga_run_emit(run);
     return GA_OK;
 }
 
 int ga_window_apply(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_APPLY, -1);
+    struct ga_event *event = NULL;
     bool round = run_is(run, GA_FAMILY_ROUND);
 
     run->window.lr = ga_update_rate(run_set(run), run->counters.updates);
     if ((round ? ga_local_apply(run) : ga_update_step(run)) < 0)
         return ga_error_code();
-    event.loss = run->window.loss;
-    event.norm = run->window.norm;
-    event.value = run->window.lr;
-    event.version = run->server->number;
     run->phase = GA_PHASE_CLEAR;
-    ga_run_emit(run, &event);
+    event = run_event(run, GA_EVENT_APPLY, -1);
+    event->loss = run->window.loss;
+    event->norm = run->window.norm;
+    event->value = run->window.lr;
+    event->version = run->server->number;
+    ga_run_emit(run);
     return GA_OK;
 }
 
@@ -412,7 +417,7 @@ static void release_replica(struct ga_run *run, struct ga_replica *replica)
 
 int ga_window_clear(struct ga_run *run)
 {
-    struct ga_event event = run_event_of(GA_EVENT_CLEAR, -1);
+    struct ga_event *event = NULL;
 
     if (run->window.skipped) {
         run->counters.skipped++;
@@ -423,7 +428,8 @@ int ga_window_clear(struct ga_run *run)
     run->phase = GA_PHASE_IDLE;
     ga_run_noise(run);
     ga_run_record_window(run);
-    event.examples = (uint32_t)run->window.total.examples;
-    ga_run_emit(run, &event);
+    event = run_event(run, GA_EVENT_CLEAR, -1);
+    event->examples = (uint32_t)run->window.total.examples;
+    ga_run_emit(run);
     return GA_OK;
 }

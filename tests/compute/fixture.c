@@ -83,6 +83,7 @@ void bench_open(struct bench *bench, const struct ga_net *net, size_t examples)
     bench->room = calloc(3 * units * n + 2 * wide, sizeof(float));
     assert_non_null(bench->room);
     bench->work.net = &bench->net;
+    bench->work.small = net->parameters <= GA_CPU_SMALL;
     bench->work.wide = (double *)bench->room;
     for (size_t e = 0; e < GA_CPU_CHUNK; e++)
         bench->work.wide[e] = 1.0;

@@ -1,0 +1,183 @@
+/* Changing the settings, the open window or a replica's speed: done, recorded, and where it leads.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "train/engine_internal.h"
+
+static bool untouched(const struct ga_engine *engine)
+{
+    return !engine->run || (ga_run_counters(engine->run)->events == 0 &&
+                            ga_history_end(engine->history)->events == 0);
+}
+
+struct change_request {
+    const struct ga_settings *draft;
+    struct ga_change *out;
+};
+
+/* Where a change holds from, asked after it was made. */
+static void describe_change(const struct ga_engine *engine, struct ga_change *out)
+{
+    out->from_update = engine->run ? ga_run_next_window_update(engine->run) : 1;
+    out->start_waits = !untouched(engine);
+}
+
+static int note(struct ga_engine *engine, const struct ga_intervention *what)
+{
+    if (ga_history_did(engine->history, what) < 0)
+        return ga_error_code();
+    engine->cursor = ga_history_interventions(engine->history);
+    return GA_OK;
+}
+
+/* Whether settings that reach the numbers of this run differ. */
+static bool window_rows_differ(const struct ga_settings *a, const struct ga_settings *b)
+{
+    for (size_t i = 0; i < ga_setting_count(); i++) {
+        const struct ga_setting *row = ga_setting_at(i);
+
+        if (row->when == GA_WHEN_WINDOW && !ga_setting_same(row, a, b))
+            return true;
+    }
+    return false;
+}
+
+/* Only what reaches the numbers starts a new future; the rest holds wherever the user goes. */
+static int change_running(struct ga_engine *engine, const struct ga_settings *draft,
+                          struct ga_change *out)
+{
+    struct ga_settings copy = *draft;
+    struct ga_intervention what = {
+        .kind = GA_DID_CHANGE,
+        .settings = &copy,
+        .events = ga_run_counters(engine->run)->events,
+    };
+    bool differs = window_rows_differ(draft, ga_run_pending(engine->run));
+
+    if (differs && ga_run_change(engine->run, draft) < 0)
+        return ga_error_code();
+    if (differs)
+        ga_engine_diverge(engine, out);
+    ga_history_budget(engine->history, draft->history_budget);
+    engine->draft = *draft;
+    if (differs && note(engine, &what) < 0)
+        return ga_error_code();
+    return ga_run_settle_draft(engine->run, &engine->draft);
+}
+
+/* A run that has not begun is opened anew when it is next needed, at once under a move. */
+static int change_untouched(struct ga_engine *engine, const struct ga_settings *draft)
+{
+    ga_engine_drop_run(engine);
+    engine->draft = *draft;
+    if (atomic_load(&engine->moving) && ga_engine_ensure_run(engine) < 0)
+        ga_engine_end_with_error(engine, ga_error_code());
+    return GA_OK;
+}
+
+static int change_call(struct ga_engine *engine, void *arg)
+{
+    struct change_request *request = arg;
+    int code = GA_OK;
+
+    memset(request->out, 0, sizeof *request->out);
+    if (ga_run_check_settings(request->draft, engine->data) < 0)
+        return ga_error_code();
+    code = untouched(engine) ? change_untouched(engine, request->draft)
+                             : change_running(engine, request->draft, request->out);
+    if (code < 0)
+        return code;
+    if (atomic_load(&engine->moving))
+        ga_engine_start_pace(engine);
+    describe_change(engine, request->out);
+    ga_engine_publish(engine);
+    return GA_OK;
+}
+
+int ga_engine_change(struct ga_engine *engine, const struct ga_settings *draft,
+                     struct ga_change *out)
+{
+    struct change_request request = {draft, out};
+
+    return ga_engine_ask(engine, change_call, &request);
+}
+
+struct intervention_request {
+    struct ga_intervention what;
+    struct ga_change *out;
+};
+
+static int check_intervention(const struct ga_run *run, const struct ga_intervention *what)
+{
+    if (what->kind == GA_DID_SLOW)
+        return ga_run_check_slow(run, what->replica, what->factor);
+    return what->kind == GA_DID_FLUSH ? ga_run_check_flush(run) : ga_run_check_discard(run);
+}
+
+int ga_engine_intervene(struct ga_engine *engine, const struct ga_intervention *what)
+{
+    if (what->kind == GA_DID_CHANGE)
+        return ga_run_change(engine->run, what->settings);
+    if (what->kind == GA_DID_SLOW)
+        return ga_run_slow(engine->run, what->replica, what->factor);
+    return what->kind == GA_DID_FLUSH ? ga_run_flush(engine->run) : ga_run_discard(engine->run);
+}
+
+int ga_engine_remember_slow(struct ga_engine *engine, size_t replica, double factor)
+{
+    if (ga_grow((void **)&engine->slow, &engine->slow_capacity, replica + 1, sizeof *engine->slow) <
+        0)
+        return ga_error_code();
+    for (; engine->slow_count <= replica; engine->slow_count++)
+        engine->slow[engine->slow_count] = 1;
+    engine->slow[replica] = factor;
+    return GA_OK;
+}
+
+static int intervention_call(struct ga_engine *engine, void *arg)
+{
+    struct intervention_request *request = arg;
+
+    memset(request->out, 0, sizeof *request->out);
+    if (ga_engine_ensure_run(engine) < 0 || check_intervention(engine->run, &request->what) < 0 ||
+        (request->what.kind == GA_DID_SLOW &&
+         ga_engine_remember_slow(engine, request->what.replica, request->what.factor) < 0))
+        return ga_error_code();
+    ga_engine_diverge(engine, request->out);
+    request->what.events = ga_run_counters(engine->run)->events;
+    engine->replaying = false;
+    if (ga_engine_intervene(engine, &request->what) < 0 || note(engine, &request->what) < 0)
+        return ga_error_code();
+    ga_history_reached(engine->history, ga_run_counters(engine->run));
+    if (request->what.kind != GA_DID_SLOW && ga_engine_to_boundary(engine) < 0)
+        return ga_error_code();
+    describe_change(engine, request->out);
+    ga_engine_publish(engine);
+    return GA_OK;
+}
+
+static int ask_intervention(struct ga_engine *engine, const struct ga_intervention *what,
+                            struct ga_change *out)
+{
+    struct intervention_request request = {.what = *what, .out = out};
+
+    return ga_engine_ask(engine, intervention_call, &request);
+}
+
+int ga_engine_flush(struct ga_engine *engine, struct ga_change *out)
+{
+    return ask_intervention(engine, &(struct ga_intervention){.kind = GA_DID_FLUSH}, out);
+}
+
+int ga_engine_discard(struct ga_engine *engine, struct ga_change *out)
+{
+    return ask_intervention(engine, &(struct ga_intervention){.kind = GA_DID_DISCARD}, out);
+}
+
+int ga_engine_slow(struct ga_engine *engine, size_t replica, double factor, struct ga_change *out)
+{
+    return ask_intervention(
+        engine,
+        &(struct ga_intervention){.kind = GA_DID_SLOW, .replica = replica, .factor = factor}, out);
+}

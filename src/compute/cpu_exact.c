@@ -27,10 +27,16 @@ static size_t room_examples(size_t count)
     return count < 8 ? 8 : (count + 7) / 8 * 8;
 }
 
+/* Of the activations only gelu's slope does not follow from its output. */
+static bool has_slopes(const struct ga_net *net)
+{
+    return net->activation == GA_ACT_GELU;
+}
+
 /* Floats of rows for one example. */
 static size_t floats_per_example(const struct ga_net *net)
 {
-    const size_t slopes = net->activation == GA_ACT_GELU && net->kind == GA_NET_MLP ? 1 : 0;
+    const size_t slopes = has_slopes(net) ? 1 : 0;
     size_t count = net->width[0] + net->width[net->layers];
     if (net->kind == GA_NET_MLP)
         count += net->width[net->layers];
@@ -62,23 +68,25 @@ static float *carve(float **next, size_t width, size_t examples)
     return rows;
 }
 
-/* Cuts the room into the rows that floats_per_example() counted. */
+/* Cuts the room into the rows that floats_per_example() counted. Where there are no slopes none is
+ * read, but the kernels count places in their rows. */
 static void lay_out(struct ga_context *context)
 {
     const struct ga_net *net = &context->net;
     struct ga_cpu_work *work = &context->work;
     const size_t n = context->examples;
+    const size_t last = net->layers;
     float *next = context->room;
     work->rows[0] = carve(&next, net->width[0], n);
-    for (size_t k = 1; k < net->layers; k++) {
+    for (size_t k = 1; k < last; k++) {
         work->rows[k] = carve(&next, net->width[k], n);
         work->deltas[k] = carve(&next, net->width[k], n);
-        if (net->activation == GA_ACT_GELU)
-            work->slopes[k] = carve(&next, net->width[k], n);
+        work->slopes[k] = has_slopes(net) ? carve(&next, net->width[k], n) : work->rows[k];
     }
     if (net->kind == GA_NET_MLP)
-        work->rows[net->layers] = carve(&next, net->width[net->layers], n);
-    work->deltas[net->layers] = carve(&next, net->width[net->layers], n);
+        work->rows[last] = carve(&next, net->width[last], n);
+    work->deltas[last] = carve(&next, net->width[last], n);
+    work->slopes[last] = work->rows[last];
 }
 
 static int make_room(struct ga_context *context, size_t count)

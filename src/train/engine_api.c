@@ -355,7 +355,7 @@ static int records_call(struct ga_engine *engine, void *arg)
 
     if (!engine->run)
         return GA_OK;
-    windows = ga_history_key(ga_run_counters(engine->run), GA_KEY_CLOSED);
+    windows = ga_run_windows_closed(engine->run);
     for (size_t k = 0; code == GA_OK && k < ga_history_records(engine->history); k++) {
         const struct ga_update_record *record = ga_history_record(engine->history, k);
 

@@ -47,16 +47,29 @@ static int keep(struct ga_engine *engine)
     return GA_OK;
 }
 
-int ga_engine_step(struct ga_engine *engine)
+/* An event that is on record, or before which something has to be done again. */
+static int step_again(struct ga_engine *engine)
 {
+    uint64_t events = ga_run_counters(engine->run)->events;
+
     if (interventions_due(engine) < 0)
         return ga_error_code();
+    if (ga_run_counters(engine->run)->events > events) /* a flush or discard done again */
+        return GA_OK;
     engine->replaying = on_record(engine);
     if (ga_run_event(engine->run) < 0)
         return ga_error_code();
     if (engine->replaying)
         return on_record(engine) ? GA_OK : interventions_due(engine);
     return keep(engine);
+}
+
+int ga_engine_step(struct ga_engine *engine)
+{
+    if (on_record(engine) || engine->cursor < ga_history_interventions(engine->history))
+        return step_again(engine);
+    engine->replaying = false;
+    return ga_run_event(engine->run) < 0 ? ga_error_code() : keep(engine);
 }
 
 int ga_engine_to_boundary(struct ga_engine *engine)
@@ -146,15 +159,20 @@ static uint64_t minus(uint64_t value, uint64_t count)
     return value < count ? 0 : value - count;
 }
 
+/* Where going back counts from; from mid-window the first one leads to its start. */
+static uint64_t back_from(const struct ga_engine *engine, enum ga_history_key key)
+{
+    if (key != GA_KEY_CLOSED)
+        return ga_history_key(ga_run_counters(engine->run), key);
+    return ga_run_windows_closed(engine->run) + !ga_run_at_boundary(engine->run);
+}
+
 /* Beyond the beginning of the history it leads to the first state. */
 static int back(struct ga_engine *engine, enum ga_history_key key, uint64_t count)
 {
     const struct ga_state *first = ga_history_first(engine->history);
-    uint64_t target = ga_history_key(ga_run_counters(engine->run), key);
+    uint64_t target = minus(back_from(engine, key), count);
 
-    if (key == GA_KEY_CLOSED && !ga_run_at_boundary(engine->run))
-        target++;
-    target = minus(target, count);
     if (begins_behind(engine, key, target))
         return seek_from(engine, first, GA_KEY_EVENTS, first->counters.events);
     return seek(engine, key, target);
@@ -202,7 +220,7 @@ static uint64_t epochs_done(const struct ga_engine *engine)
 
 static uint64_t closed(const struct ga_engine *engine)
 {
-    return ga_history_key(ga_run_counters(engine->run), GA_KEY_CLOSED);
+    return ga_run_windows_closed(engine->run);
 }
 
 static uint64_t target_of(const struct ga_engine *engine, const struct ga_move *move)

@@ -207,6 +207,13 @@ bool ga_run_at_boundary(const struct ga_run *run)
     return run->phase == GA_PHASE_IDLE;
 }
 
+uint64_t ga_run_windows_closed(const struct ga_run *run)
+{
+    bool open = run->phase == GA_PHASE_CLEAR && !run->window.skipped;
+
+    return run->counters.updates + run->counters.skipped - open;
+}
+
 int64_t ga_run_now(const struct ga_run *run)
 {
     return run->now_ns;

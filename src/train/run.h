@@ -81,6 +81,8 @@ bool ga_run_reproducible(const struct ga_run *run); /* false: hogwild on the rea
 const struct ga_counters *ga_run_counters(const struct ga_run *run);
 enum ga_phase ga_run_phase(const struct ga_run *run);
 bool ga_run_at_boundary(const struct ga_run *run); /* no window open */
+/* Windows closed, applied or skipped: an applied one closes with CLEAR. */
+uint64_t ga_run_windows_closed(const struct ga_run *run);
 int64_t ga_run_now(const struct ga_run *run);
 const struct ga_net *ga_run_net_of(const struct ga_run *run);
 struct ga_dataset *ga_run_data(const struct ga_run *run);

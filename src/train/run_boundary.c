@@ -35,7 +35,7 @@ static void drop_all(struct ga_run *run)
 /* Pieces that nobody started are spent. */
 static void drop_pieces(struct ga_run *run)
 {
-    while (run->next_piece < run->rows.replicas) {
+    while (ga_run_pushes(run) && run->next_piece < run->rows.replicas) {
         run->counters.examples_unused +=
             run->rows.start[run->next_piece + 1] - run->rows.start[run->next_piece];
         run->next_piece++;
@@ -72,6 +72,7 @@ static int change_kind(struct ga_run *run)
 {
     drop_all(run);
     drop_pieces(run);
+    run->next_piece = run->rows.replicas;
     if (run->pending->value.mode != GA_MODE_LOCAL)
         forget_private(run);
     if (run->pending->value.mode != GA_MODE_HOGWILD)

@@ -70,11 +70,20 @@ int ga_cells_text(struct ga_cells *cells, int row, int column, const char *text,
                   unsigned attributes);
 int ga_cells_printf(struct ga_cells *cells, int row, int column, unsigned role, unsigned attributes,
                     const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* The same in at most `columns` columns, the last one an ellipsis where the text is cut. */
+int ga_cells_fit(struct ga_cells *cells, int row, int column, int columns, const char *text,
+                 unsigned role, unsigned attributes);
 void ga_cells_fill(struct ga_cells *cells, struct ga_rect rect, uint32_t character, unsigned role,
                    unsigned attributes);
 /* A frame with a title in its upper edge; returns the rectangle inside. */
 struct ga_rect ga_cells_frame(struct ga_cells *cells, struct ga_rect rect, const char *title,
                               bool focused);
+
+/* The cell if it lies in the clip, else NULL. For drawing that adds to what is there. */
+struct ga_cell *ga_cells_at(struct ga_cells *cells, int row, int column);
+
+/* What two rectangles share; empty where they do not meet. */
+struct ga_rect ga_rect_meet(struct ga_rect a, struct ga_rect b);
 
 /* Columns that a UTF-8 text takes. */
 int ga_text_columns(const char *text);

@@ -61,8 +61,6 @@ struct ga_panel {
     /* What the title says besides its name ("log, smoothed 0.9"); may be NULL. */
     void (*caption)(struct ga_panel_state *state, const struct ga_scene *scene,
                     struct ga_text *out);
-    /* The command a selection asks for, taken by the app after each key; "" or NULL: none. */
-    const char *(*command)(struct ga_panel_state *state);
 };
 
 /* The registry, in the order of the number keys. */

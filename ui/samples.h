@@ -5,9 +5,10 @@
  *
  * Rows are in the order of their windows (`windows` = applied + skipped so far). Appending a row
  * first drops every row that is not before it, so a new future replaces the old one. Going back
- * only hides: ga_samples_seek() says how far the run stands, and rows beyond it come into sight
- * again when the run returns to them. At `limit` rows the older ones are thinned to half: of each
- * eight rows of a column the least, the greatest, a non-finite one and the last stay.
+ * only hides: a sample that is a place says how far the run stands, and rows beyond it come into
+ * sight again when the run returns to them. A sample of another run clears everything. At `limit`
+ * rows the older ones are thinned to half: of each eight rows of a column the least, the greatest,
+ * a non-finite one and the last stay.
  *
  * Figures are kept as float (doubles beyond its range become the largest float). A figure is
  * missing where it is not defined, which is not the same as NaN. One thread, the ui's.
@@ -15,6 +16,7 @@
 #ifndef GA_UI_SAMPLES_H
 #define GA_UI_SAMPLES_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +34,7 @@ enum ga_series {
     GA_SERIES_NOISE_SCALE,
     GA_SERIES_UPDATE_NORM,
     GA_SERIES_STALENESS, /* largest of the items in the window */
+    GA_SERIES_SMOOTH,    /* the loss as ga_samples_smooth() asks */
     GA_SERIES_REPLICA_LOSS,
     GA_SERIES_REPLICA_NORM = GA_SERIES_REPLICA_LOSS + GA_WATCH_REPLICAS,
     GA_SERIES_COUNT = GA_SERIES_REPLICA_NORM + GA_WATCH_REPLICAS
@@ -40,22 +43,36 @@ enum ga_series {
 /* What a stretch of rows holds. low > high: no finite value. */
 struct ga_extent {
     double low, high;   /* of the finite values */
-    double first, last; /* first and last finite value */
-    size_t finite, nonfinite;
+    double first, last; /* first and last finite value; NaN without any */
+    size_t nonfinite;
 };
 
 /* The start of every extent: nothing seen yet. */
-#define GA_EXTENT_NONE ((struct ga_extent){INFINITY, -INFINITY, NAN, NAN, 0, 0})
+#define GA_EXTENT_NONE ((struct ga_extent){INFINITY, -INFINITY, (double)NAN, (double)NAN, 0})
 
 int ga_samples_open(struct ga_samples **out, size_t limit_rows); /* 0: GA_SAMPLES_LIMIT */
 void ga_samples_close(struct ga_samples *samples);
 #define GA_SAMPLES_LIMIT ((size_t)1 << 18)
 
+/* A window, or a place (then rows beyond it are hidden), as ga_watch_take() gives them. */
 int ga_samples_append(struct ga_samples *samples, const struct ga_sample *sample);
-
-/* The run stands behind this many closed windows: later rows are hidden. */
-void ga_samples_seek(struct ga_samples *samples, uint64_t windows);
 void ga_samples_clear(struct ga_samples *samples);
+
+/*
+ * Smooths the loss by an exponential moving average of this weight (0: none), without start-up
+ * bias. Costs a pass over all rows when the weight changes, nothing when it is the same.
+ */
+int ga_samples_smooth(struct ga_samples *samples, double weight);
+
+/* Staleness of the newest pushes in sight (at most GA_SAMPLES_PUSHES), bin by bin. */
+#define GA_SAMPLES_PUSHES 8192
+struct ga_staleness {
+    uint64_t count[GA_TAU_BINS]; /* the last bin holds what is beyond it too */
+    uint64_t pushes;
+    double mean;
+    unsigned most;
+};
+void ga_samples_staleness(const struct ga_samples *samples, struct ga_staleness *out);
 
 /* Rows in sight. */
 size_t ga_samples_count(const struct ga_samples *samples);
@@ -75,10 +92,8 @@ double ga_samples_x(const struct ga_samples *samples, int x_axis, size_t row);
 /* First row at or behind x (ga_samples_count() when there is none). */
 size_t ga_samples_find(const struct ga_samples *samples, int x_axis, double x);
 
-/* Rows first .. end-1 of a column. `positive`: only values above 0 count as finite. */
+/* Rows first .. end-1 of a column; `positive` takes values <= 0 for missing ones (log axes). */
 struct ga_extent ga_samples_extent(const struct ga_samples *samples, int series, size_t first,
-                                   size_t end);
-struct ga_extent ga_samples_positive(const struct ga_samples *samples, int series, size_t first,
-                                     size_t end);
+                                   size_t end, bool positive);
 
 #endif

@@ -19,7 +19,7 @@ enum ga_theme { GA_THEME_DARK, GA_THEME_LIGHT, GA_THEME_CONTRAST, GA_THEME_MONO,
 /* A colour in the three depths that terminals have; each -1: the terminal's own. */
 struct ga_color {
     int32_t rgb;      /* 0xRRGGBB */
-    int16_t index256; /* the nearest of the xterm palette's colour cube and greys */
+    int16_t index256; /* of the xterm palette, 16..255 */
     int16_t index16;  /* 0..15; of 8-colour terminals the lower three bits */
 };
 

@@ -160,16 +160,15 @@ bool ga_complete(const char *line, const struct ga_completion *completion)
         last--;
     struct ga_words words = GA_WORDS_INIT;
     bool files = false;
-    if (ga_words_read(&words, line, (size_t)(last - line)) < 0)
-        return false;
     struct place place = {completion, last, NULL, 0};
-    if (words.count == 0) {
+    const int code = ga_words_read(&words, line, (size_t)(last - line));
+    if (code == 0 && words.count == 0)
         offer_commands(&place);
-    } else {
-        const struct ga_command *command = ga_command_find(words.word[0]);
+    const struct ga_command *command = words.count > 0 ? ga_command_find(words.word[0]) : NULL;
+    if (command) {
         place.word = words.word + 1;
         place.count = words.count - 1;
-        files = command && offer_arguments(&place, command);
+        files = offer_arguments(&place, command);
     }
     ga_words_fini(&words);
     return files;

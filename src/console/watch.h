@@ -24,8 +24,9 @@
 #define GA_WATCH_REPLICAS 8 /* the first ones have curves of their own */
 #define GA_WATCH_PUSHES   8 /* staleness of the first pushes of a window */
 
-/* A closed window, or a place (only `windows` counts). NaN in a figure that `has` leaves out. */
+/* A closed window, or a place, where only `run` and `windows` count. A plain value. */
 struct ga_sample {
+    uintptr_t run;    /* which run: another value, another history */
     uint64_t windows; /* closed so far, applied or skipped: what rows are ordered by */
     uint64_t update, examples;
     int64_t time_ns, wall_ns;

@@ -9,24 +9,20 @@ struct source {
     bool normal;
 };
 
+/* By initialiser, for a tensor that adds up fan_in inputs into fan_out outputs; xavier and he leave
+ * biases at 0. */
 static struct source source_of(const struct ga_tensor *tensor, enum ga_model_init init,
-                               double fan_in)
+                               double fan_in, double fan_out)
 {
-    const bool bias = tensor->dimensions == 1;
-    const double fans = fan_in + (double)tensor->rows;
-    switch (init) {
-    case GA_MODEL_NORMAL:
-        return (struct source){1.0, true};
-    case GA_MODEL_UNIFORM:
-        return (struct source){1.0 / sqrt(fan_in), false};
-    case GA_MODEL_XAVIER:
-        return (struct source){bias ? 0.0 : sqrt(6.0 / fans), false};
-    case GA_MODEL_HE:
-        return (struct source){bias ? 0.0 : sqrt(2.0 / fan_in), true};
-    case GA_MODEL_ZEROS:
-        break;
-    }
-    return (struct source){0.0, false};
+    const double weight = tensor->dimensions == 2 ? 1.0 : 0.0;
+    const struct source sources[] = {
+        [GA_MODEL_NORMAL] = {1.0, true},
+        [GA_MODEL_UNIFORM] = {1.0 / sqrt(fan_in), false},
+        [GA_MODEL_XAVIER] = {weight * sqrt(6.0 / (fan_in + fan_out)), false},
+        [GA_MODEL_HE] = {weight * sqrt(2.0 / fan_in), true},
+        [GA_MODEL_ZEROS] = {0.0, false},
+    };
+    return sources[init];
 }
 
 static double draw(const struct source *source, uint64_t seed, uint64_t parameter)
@@ -64,7 +60,7 @@ void ga_model_initialise(const struct ga_net *net, enum ga_model_init init, uint
         const struct ga_tensor *tensor = &net->tensor[i];
         if (tensor->dimensions == 2)
             fan_in = (double)tensor->columns;
-        const struct source source = source_of(tensor, init, fan_in);
+        const struct source source = source_of(tensor, init, fan_in, (double)tensor->rows);
         fill(tensor, &source, seed, weights);
     }
 }

@@ -194,7 +194,7 @@ int ga_push_flush(struct ga_run *run);
 int ga_push_discard(struct ga_run *run);
 
 /* run_local.c: rounds of private steps. */
-int ga_local_deal(struct ga_run *run); /* replicas with a part, or a negative code */
+int ga_local_deal(struct ga_run *run, uint32_t *active); /* a round of windows */
 int ga_local_pull(struct ga_run *run, size_t replica);
 int ga_local_step(struct ga_run *run, size_t replica); /* after the last micro-batch of a step */
 int ga_local_average(struct ga_run *run);

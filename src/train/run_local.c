@@ -11,37 +11,50 @@
 #include "train/plan.h"
 #include "train/run_internal.h"
 
-static int append_piece(struct ga_run *run, size_t r)
+/* Room for a whole round, before any of it is taken: a failure loses no rows of the stream. */
+static int make_room(struct ga_run *run)
+{
+    size_t period = (size_t)run_set(run)->period;
+    size_t most = ga_plan_share(run_set(run)) * period;
+
+    for (size_t r = 0; r < run->replicas; r++) {
+        struct ga_replica *replica = &run->replica[r];
+
+        if (ga_grow((void **)&replica->rows, &replica->rows_capacity, most, sizeof *replica->rows) <
+                0 ||
+            ga_grow((void **)&replica->step_count, &replica->step_capacity, period,
+                    sizeof *replica->step_count) < 0)
+            return ga_error_code();
+    }
+    return GA_OK;
+}
+
+static void append_piece(struct ga_run *run, size_t r)
 {
     struct ga_replica *replica = &run->replica[r];
     size_t first = run->rows.start[r], count = run->rows.start[r + 1] - first;
 
     if (replica->v.dead && run_set(run)->failure == GA_FAILURE_CONTINUE) {
         run->counters.examples_unused += count;
-        return GA_OK;
+        return;
     }
     if (count == 0)
-        return GA_OK;
-    if (ga_grow((void **)&replica->rows, &replica->rows_capacity, replica->v.part + count,
-                sizeof *replica->rows) < 0 ||
-        ga_grow((void **)&replica->step_count, &replica->step_capacity, replica->v.steps + 1,
-                sizeof *replica->step_count) < 0)
-        return ga_error_code();
+        return;
     memcpy(replica->rows + replica->v.part, run->rows.index + first, count * sizeof *replica->rows);
     replica->step_count[replica->v.steps++] = (uint32_t)count;
     replica->v.part += (uint32_t)count;
-    return GA_OK;
 }
 
-int ga_local_deal(struct ga_run *run)
+int ga_local_deal(struct ga_run *run, uint32_t *active)
 {
-    int active = 0;
-
+    if (make_room(run) < 0)
+        return ga_error_code();
     for (size_t r = 0; r < run->replicas; r++) {
         struct ga_replica_value *v = &run->replica[r].v;
 
         v->part = v->step = v->steps = v->step_row = 0;
         ga_tally_clear(&v->round);
+        run->replica[r].has_kept = false;
     }
     for (int32_t step = 0; step < run_set(run)->period; step++) {
         if (ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
@@ -50,12 +63,11 @@ int ga_local_deal(struct ga_run *run)
             run->window.epoch = run->rows.epoch;
         run->window.examples += run->rows.examples;
         for (size_t r = 0; r < run->replicas; r++)
-            if (append_piece(run, r) < 0)
-                return ga_error_code();
+            append_piece(run, r);
     }
     for (size_t r = 0; r < run->replicas; r++)
-        active += run->replica[r].v.part > 0;
-    return active;
+        *active += run->replica[r].v.part > 0;
+    return GA_OK;
 }
 
 /* The server's weights with the replica's own optimizer state, empty for a newcomer. */

@@ -140,7 +140,9 @@ int ga_run_copy_settings(struct ga_settings *to, const struct ga_settings *from,
             continue;
         ga_text_clear(&text);
         ga_setting_write(row, from, &text);
-        code = ga_setting_read(row, to, ga_text_get(&text));
+        code = ga_text_failed(&text)
+                   ? ga_fail(GA_ENOMEM, "no memory to copy the setting %s", row->name)
+                   : ga_setting_read(row, to, ga_text_get(&text));
     }
     ga_text_free(&text);
     return code;

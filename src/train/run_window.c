@@ -27,38 +27,69 @@ static bool skips(const struct ga_run *run, const struct ga_replica *replica)
     return replica->v.dead && run_set(run)->failure == GA_FAILURE_CONTINUE;
 }
 
-/* With a common stream the living take over the whole window, so the numbers stay those of sync. */
-static void split_over_living(struct ga_run *run)
+static size_t count_living(const struct ga_run *run)
 {
-    size_t living = 0, part = 0, first = 0, count = 0;
+    size_t living = 0;
 
     for (size_t r = 0; r < run->replicas; r++)
         living += !run->replica[r].v.dead;
-    for (size_t r = 0; r < run->replicas; r++) {
-        run->rows.start[r] = first;
-        if (living > 0 && !run->replica[r].v.dead) {
-            ga_split(run->rows.examples, living, part++, &first, &count);
-            run->rows.start[r] = first;
-            first += count;
-        }
-    }
-    run->rows.start[run->replicas] = living > 0 ? run->rows.examples : 0;
+    return living;
 }
 
-/* Hands each replica its rows of the window; returns how many have any, or a negative code. */
-static int deal_rows(struct ga_run *run)
+/* With a common stream the living take over the whole window, so the numbers stay those of sync. */
+static void split_over_living(struct ga_run *run)
 {
-    int active = 0;
+    size_t living = count_living(run), part = 0, first = 0, count = 0;
 
-    if (run_is(run, GA_FAMILY_ROUND))
-        return ga_local_deal(run);
-    if (ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
-        return ga_error_code();
-    if (run_set(run)->sharding == GA_SHARD_STREAM && run_set(run)->failure == GA_FAILURE_CONTINUE)
-        split_over_living(run);
+    if (run_set(run)->sharding != GA_SHARD_STREAM || run_set(run)->failure != GA_FAILURE_CONTINUE ||
+        living == run->replicas)
+        return;
+    for (size_t r = 0; r < run->replicas; r++) {
+        run->rows.start[r] = first;
+        if (run->replica[r].v.dead)
+            continue;
+        ga_split(run->rows.examples, living, part++, &first, &count);
+        run->rows.start[r] = first;
+        first += count;
+    }
+    run->rows.start[run->replicas] = run->rows.examples;
+}
+
+/* Most rows that one replica can get of a window. */
+static size_t largest_part(const struct ga_run *run)
+{
+    size_t window = (size_t)ga_plan_window(run_set(run)), living = count_living(run);
+    size_t share = ga_plan_share(run_set(run));
+    bool wraps = run_set(run)->tail == GA_TAIL_WRAP;
+
+    if (run_set(run)->failure == GA_FAILURE_CONTINUE && living < run->replicas)
+        share = (window + living - 1) / living;
+    return wraps || share < run->table->train ? share : run->table->train;
+}
+
+/* Room for any window, before one is taken: a failure loses no rows of the stream. */
+static int make_room(struct ga_run *run)
+{
+    size_t most = largest_part(run);
+
+    for (size_t r = 0; r < run->replicas; r++) {
+        struct ga_replica *replica = &run->replica[r];
+
+        if (ga_grow((void **)&replica->rows, &replica->rows_capacity, most, sizeof *replica->rows) <
+            0)
+            return ga_error_code();
+    }
+    return GA_OK;
+}
+
+/* Hands each replica its rows of the window; returns how many have any. */
+static uint32_t deal_rows(struct ga_run *run)
+{
+    uint32_t active = 0;
+
+    split_over_living(run);
     run->window.examples = run->rows.examples;
     run->window.epoch = run->rows.epoch;
-
     for (size_t r = 0; r < run->replicas; r++) {
         struct ga_replica *replica = &run->replica[r];
         size_t count = run->rows.start[r + 1] - run->rows.start[r];
@@ -67,9 +98,6 @@ static int deal_rows(struct ga_run *run)
             run->counters.examples_unused += count;
             count = 0;
         }
-        if (ga_grow((void **)&replica->rows, &replica->rows_capacity, count,
-                    sizeof *replica->rows) < 0)
-            return ga_error_code();
         if (count > 0)
             memcpy(replica->rows, run->rows.index + run->rows.start[r],
                    count * sizeof *replica->rows);
@@ -78,6 +106,18 @@ static int deal_rows(struct ga_run *run)
         active += count > 0;
     }
     return active;
+}
+
+/* Takes a window, or a round of them, from the stream. */
+static int take_window(struct ga_run *run, uint32_t *active)
+{
+    if (run_is(run, GA_FAMILY_ROUND))
+        return ga_local_deal(run, active);
+    if (make_room(run) < 0 ||
+        ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
+        return ga_error_code();
+    *active = deal_rows(run);
+    return GA_OK;
 }
 
 static int start_ready(struct ga_run *run)
@@ -100,29 +140,21 @@ void ga_window_begin(struct ga_run *run)
     run->window.closer = -1;
 }
 
-static bool anyone_lives(const struct ga_run *run)
-{
-    for (size_t r = 0; r < run->replicas; r++)
-        if (!run->replica[r].v.dead)
-            return true;
-    return false;
-}
-
 int ga_window_open_next(struct ga_run *run)
 {
+    struct ga_window_state before = run->window;
     struct ga_event *event = NULL;
-    int active = 0;
+    uint32_t active = 0;
 
-    if (!anyone_lives(run))
+    if (count_living(run) == 0)
         return ga_fail(GA_ESTATE, "all replicas are killed: restore one first");
     drop_arrived(run);
     ga_window_begin(run);
-    active = deal_rows(run);
-    if (active < 0) {
-        run->window.number--;
-        return active;
+    if (take_window(run, &active) < 0) {
+        run->window = before;
+        return ga_error_code();
     }
-    run->window.expected = run->policy->expected(run_set(run), (uint32_t)active);
+    run->window.expected = run->policy->expected(run_set(run), active);
     run->has_gradient = false;
     run->phase = GA_PHASE_MICRO;
     event = run_event(run, GA_EVENT_OPEN, -1);

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "storage/fields.h"
+#include "storage/checkpoint_format.h"
 #include "support/support.h"
 
 struct inner {
@@ -213,6 +213,40 @@ static void what_does_not_fit_is_refused_by_name(void **unused)
     }
 }
 
+static size_t covered(const struct ga_fields *table)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct ga_field *field = &table->field[i];
+        bytes += field->kind == GA_FIELD_GROUP ? covered(field->group)
+                                               : field->bytes * (field->list ? field->list : 1);
+    }
+    return bytes;
+}
+
+/*
+ * A field that the train room adds must get a row in a table of storage/checkpoint_format.c. Sizes
+ * are those of a 64-bit machine: what the table covers, what is kept elsewhere in a checkpoint,
+ * padding.
+ */
+static void every_field_of_a_state_has_a_row(void **unused)
+{
+    (void)unused;
+    if (sizeof(void *) != 8)
+        ga_test_skip("the sizes stated here are those of a 64-bit machine");
+    const size_t replica_elsewhere = sizeof(struct ga_version *), replica_padding = 15;
+    assert_int_equal(sizeof(struct ga_replica_value),
+                     covered(&ga_fields_replica) + replica_elsewhere + replica_padding);
+    const size_t version_elsewhere = sizeof(atomic_uint) + sizeof(size_t) + 2 * sizeof(float *);
+    const size_t version_padding = 4;
+    assert_int_equal(sizeof(struct ga_version),
+                     covered(&ga_fields_version) + version_elsewhere + version_padding);
+    const size_t state_elsewhere = 12 * sizeof(void *) + 4 * sizeof(size_t) + sizeof(enum ga_type);
+    const size_t state_padding = 44;
+    assert_int_equal(sizeof(struct ga_state),
+                     covered(&ga_fields_run) + state_elsewhere + state_padding);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +254,7 @@ int main(void)
         cmocka_unit_test(random_doubles_are_kept_exactly),
         cmocka_unit_test(integers_are_kept_to_their_limits),
         cmocka_unit_test(what_does_not_fit_is_refused_by_name),
+        cmocka_unit_test(every_field_of_a_state_has_a_row),
     };
     return ga_test_main(tests);
 }

@@ -113,6 +113,8 @@ int ga_run_predict(struct ga_run *run, size_t first, size_t count, float *output
 int ga_run_change(struct ga_run *run,
                   const struct ga_settings *draft);                 /* NOW and WINDOW settings */
 int ga_run_slow(struct ga_run *run, size_t replica, double factor); /* from its next item */
+int ga_run_check_kill(const struct ga_run *run, size_t replica);
+int ga_run_check_revive(const struct ga_run *run, size_t replica);
 int ga_run_kill(struct ga_run *run, size_t replica);   /* its item is dropped; it starts no more */
 int ga_run_revive(struct ga_run *run, size_t replica); /* pulls fresh weights, empty own state */
 int ga_run_flush(struct ga_run *run);   /* closes the window with what is accumulated */

@@ -228,6 +228,16 @@ static void expect_living(struct ga_run *run)
         ga_window_close(run, run_set(run)->late == GA_LATE_CANCEL);
 }
 
+int ga_run_check_kill(const struct ga_run *run, size_t replica)
+{
+    return check_replica(run, replica, false);
+}
+
+int ga_run_check_revive(const struct ga_run *run, size_t replica)
+{
+    return check_replica(run, replica, true);
+}
+
 int ga_run_kill(struct ga_run *run, size_t replica)
 {
     if (check_replica(run, replica, false) < 0)

@@ -52,9 +52,11 @@ static void forget_private(struct ga_run *run)
 
 void ga_run_count_waiting(struct ga_run *run)
 {
-    run->waiting = 0;
-    for (size_t r = 0; r < run->replicas; r++)
+    run->waiting = run->dead = 0;
+    for (size_t r = 0; r < run->replicas; r++) {
+        run->dead += run->replica[r].v.dead;
         run->waiting += run->replica[r].v.state == GA_REPLICA_READY && !run->replica[r].v.dead;
+    }
 }
 
 int ga_run_enter_mode(struct ga_run *run)

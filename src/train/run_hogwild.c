@@ -204,9 +204,11 @@ int ga_hogwild_compute(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica *replica = &run->replica[r];
 
-    while (replica->v.micro < replica->v.micros)
+    while (replica->v.micro < replica->v.micros) {
+        ga_item_aim(replica);
         if (ga_item_micro(run, r, time_ns) < 0)
             return ga_error_code();
+    }
     find_change(run, replica, &replica->v.tally, replica->v.fault_micro > 0);
     return GA_OK;
 }

@@ -417,6 +417,7 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
     v->step_row = 0;
     ga_hogwild_item_close(run->replica[r].hogwild);
     run->replica[r].hogwild = NULL;
+    run->waiting++;
     run->counters.items_dropped++;
     run->counters.examples_dropped += v->examples;
     event = ga_item_event(run, GA_EVENT_DROP, r);

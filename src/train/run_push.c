@@ -71,6 +71,11 @@ static int64_t pull_time(const struct ga_run *run)
     return ga_time_message(run_set(run), run->net.parameters);
 }
 
+static bool anyone_runs(const struct ga_run *run)
+{
+    return run->waiting + run->dead < run->replicas;
+}
+
 static int start(struct ga_run *run, size_t r)
 {
     struct ga_replica_value *v = &run->replica[r].v;
@@ -84,6 +89,7 @@ static int start(struct ga_run *run, size_t r)
     v->communication_ns += pull;
     v->free_ns = ga_time_add(run->now_ns, pull);
     run->counters.bytes += ga_time_message_bytes(run->net.parameters);
+    run->waiting--;
     return ga_item_start(run, r, v->free_ns);
 }
 
@@ -359,14 +365,6 @@ static int close_rest(struct ga_run *run)
     return close_buffer(run, &push);
 }
 
-static bool anyone_runs(const struct ga_run *run)
-{
-    for (size_t r = 0; r < run->replicas; r++)
-        if (run->replica[r].v.state != GA_REPLICA_READY)
-            return true;
-    return false;
-}
-
 static int begin(struct ga_run *run)
 {
     if (run->draining)
@@ -389,7 +387,7 @@ int ga_push_event(struct ga_run *run)
     int64_t time_ns = 0;
     const struct ga_replica_value *v = NULL;
 
-    if (!ga_race_next(run, &r, &time_ns))
+    if (!anyone_runs(run) || !ga_race_next(run, &r, &time_ns))
         return begin(run);
     while (touches_coordinate(run, r)) {
         if (ga_hogwild_touch(run, r, time_ns) < 0)

@@ -1,4 +1,5 @@
 /* gaconsole: reads the command line and hands over to a front end. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,16 +43,28 @@ static int bench(int argc, char **argv)
     return fflush(stdout) == 0 ? GA_STATUS_FINE : GA_STATUS_INPUT;
 }
 
+/* A standard stream that is closed would be the next file opened: it is nothing instead. */
+static void hold_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+            _exit(GA_STATUS_INPUT);
+}
+
 int main(int argc, char **argv)
 {
     struct ga_arguments arguments;
+    hold_streams();
     if (argc > 1 && strcmp(argv[1], "bench") == 0)
         return bench(argc - 2, argv + 2);
     if (ga_arguments_read(&arguments, argc, argv) < 0)
         return fail();
+    int status = 0;
     if (arguments.show != GA_SHOW_NOTHING)
-        return show(arguments.show);
-    if (arguments.front == GA_FRONT_BATCH)
-        return ga_batch_main(&arguments);
-    return ga_plain_main(&arguments);
+        status = show(arguments.show);
+    else if (arguments.front == GA_FRONT_BATCH)
+        status = ga_batch_main(&arguments);
+    else
+        status = ga_plain_main(&arguments);
+    return status < 0 ? fail() : status;
 }

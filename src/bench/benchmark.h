@@ -23,14 +23,14 @@ struct ga_benchmark {
 
 extern const struct ga_benchmark ga_benchmark_demo;
 
-/* Wall times of the rounds of one contender, ns; room for them is the caller's. */
+/* One figure a round, in ascending order; room for them is the caller's. */
 struct ga_samples {
-    double *ns;
+    double *value;
     size_t count;
 };
 
-void ga_samples_add(struct ga_samples *samples, double ns);
+void ga_samples_add(struct ga_samples *samples, double value);
 double ga_samples_median(const struct ga_samples *samples); /* the mean of the two middle ones */
-double ga_samples_best(const struct ga_samples *samples);
+double ga_samples_least(const struct ga_samples *samples);
 
 #endif

@@ -22,9 +22,10 @@ struct ga_demo_contest {
     const struct ga_demo_form *form;
     struct ga_engine *engine; /* NULL: the naive one */
     struct ga_samples samples;
-    double loss;     /* over all examples, after the last round */
-    uint64_t hash;   /* of the engine's weights */
-    uint64_t events; /* that its history holds */
+    struct ga_samples ratios; /* of each round: the naive one's time to this one's */
+    double loss;              /* over all examples, after the last round */
+    uint64_t hash;            /* of the engine's weights */
+    uint64_t events;          /* that its history holds */
 };
 
 struct ga_demo {
@@ -32,7 +33,7 @@ struct ga_demo {
     struct ga_dataset *data;
     struct ga_naive naive;
     float *start, *memory; /* initial weights; what `naive` points to */
-    double *ns;            /* room for all samples */
+    double *room;          /* for all samples */
     struct ga_demo_contest contest[GA_DEMO_CONTENDERS];
 };
 

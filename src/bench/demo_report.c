@@ -11,20 +11,14 @@ static double median(const struct ga_demo *demo, const struct ga_demo_contest *c
 
 static double best(const struct ga_demo *demo, const struct ga_demo_contest *contest)
 {
-    return ga_samples_best(&contest->samples) / (double)demo->options.updates;
-}
-
-/* How many times faster than the plain loops. */
-static double ratio(const struct ga_demo *demo, const struct ga_demo_contest *contest)
-{
-    return median(demo, &demo->contest[GA_DEMO_NAIVE]) / median(demo, contest);
+    return ga_samples_least(&contest->samples) / (double)demo->options.updates;
 }
 
 static void contender_line(const struct ga_demo *demo, const struct ga_demo_contest *contest,
                            struct ga_text *out)
 {
     ga_text_printf(out, "  %s  %-34s %9.0f %9.0f %6.2f\n", contest->form->key, contest->form->text,
-                   median(demo, contest), best(demo, contest), ratio(demo, contest));
+                   median(demo, contest), best(demo, contest), ga_samples_median(&contest->ratios));
 }
 
 void ga_demo_report_text(const struct ga_demo *demo, struct ga_text *out)
@@ -59,7 +53,7 @@ static void contender_json(const struct ga_demo *demo, const struct ga_demo_cont
     ga_text_printf(out, "{\"key\":\"%s\",\"text\":\"%s\"", contest->form->key, contest->form->text);
     field(out, "median_ns", median(demo, contest));
     field(out, "best_ns", best(demo, contest));
-    field(out, "ratio", ratio(demo, contest));
+    field(out, "ratio", ga_samples_median(&contest->ratios));
     field(out, "loss", contest->loss);
     if (contest->engine) {
         ga_hash_format(hash, contest->hash);

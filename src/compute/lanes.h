@@ -111,6 +111,12 @@ LANES_INLINE lanes_u lanes_larger(lanes_u a, lanes_u b)
 #endif
 }
 
+/* The lanes of a, words below 2^31, that are above b. */
+LANES_INLINE lanes_u lanes_above(lanes_u a, uint32_t b)
+{
+    return (lanes_u)((lanes_i)a > (int32_t)b);
+}
+
 LANES_INLINE uint32_t lanes_largest(lanes_u x)
 {
     uint32_t largest = 0;
@@ -131,13 +137,18 @@ LANES_INLINE void lanes_store_d(double *to, lanes_d x)
     memcpy(to, &x, sizeof x);
 }
 
-/* A vector as doubles, in two. */
+/* The lower (0) or upper half as doubles. */
+LANES_INLINE lanes_d lanes_half(lanes_f x, const int half)
+{
+    lanes_h halves[2];
+    memcpy(halves, &x, sizeof x);
+    return lanes_widen(halves[half]);
+}
+
 LANES_INLINE void lanes_store_wide(double *to, lanes_f x)
 {
-    lanes_h half[2];
-    memcpy(half, &x, sizeof x);
-    lanes_store_d(to, lanes_widen(half[0]));
-    lanes_store_d(to + LANES_HALF, lanes_widen(half[1]));
+    lanes_store_d(to, lanes_half(x, 0));
+    lanes_store_d(to + LANES_HALF, lanes_half(x, 1));
 }
 
 LANES_INLINE int lanes_any(lanes_q mask)

@@ -1,7 +1,6 @@
 /* No prompt: what -e and SCRIPT say, in order, up to the first failure. */
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -69,11 +68,9 @@ static int open_batch(struct batch *batch, const struct ga_arguments *arguments)
 int ga_batch_main(const struct ga_arguments *arguments)
 {
     struct batch batch = {.signals = -1};
-    int status = GA_STATUS_INPUT;
-    if (open_batch(&batch, arguments) < 0) {
-        fprintf(stderr, "gaconsole: %s\n", ga_error_text());
+    int status = open_batch(&batch, arguments);
+    if (status < 0)
         return status;
-    }
     ga_run_sources(batch.console, arguments, true);
     ga_console_end(batch.console);
     ga_progress_clear(&batch.progress);

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "console/command.h"
 #include "console/describe.h"
+#include "console/figures.h"
 #include "console/print.h"
 #include "console/session.h"
 #include "settings/words.h"
@@ -98,7 +99,7 @@ static int print_named_metric(struct ga_console *console, size_t count, const ch
                        "print %s: expected one figure, such as loss, replica 1 loss, "
                        "accum 1 layers.0.weight; `help print` has them",
                        word[0]);
-    const int metric = ga_metric_find(word[count - 1], of_replica);
+    const int metric = ga_figure_find(word[count - 1], of_replica);
     if (metric < 0)
         return ga_error_code();
     struct ga_report report = {
@@ -116,9 +117,12 @@ static const struct ga_setting *setting_named(const char *word)
     return NULL;
 }
 
+/* A figure of a replica alone has its own answer; all else could be any of three tables. */
 static int print_unknown(const char *word)
 {
     struct ga_word_nearest nearest = {word, NULL, 0};
+    if (ga_metric_find(word, true) >= 0)
+        return ga_figure_find(word, false);
     for (size_t i = 0; i < ga_subject_count(); i++)
         ga_word_consider(&nearest, ga_subject_at(i)->name);
     for (int i = 0; i < GA_METRIC_COUNT; i++)
@@ -149,9 +153,9 @@ int ga_exec_print(struct ga_console *console, size_t count, const char *const *w
     if (subject)
         return ga_fail(GA_EINPUT, "print %s: expected `print %s%s%s`", word[0], subject->name,
                        *subject->usage ? " " : "", subject->usage);
-    const int code = print_named_metric(console, count, word);
-    const bool unknown = code < 0 && count == 1 && ga_metric_find(word[0], false) < 0;
-    return unknown ? print_unknown(word[0]) : code;
+    if (count == 1 && ga_figure_find(word[0], false) < 0)
+        return print_unknown(word[0]);
+    return print_named_metric(console, count, word);
 }
 
 static int explain(struct ga_run *run, void *arg)

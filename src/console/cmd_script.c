@@ -174,7 +174,7 @@ int ga_exec_ask(struct ga_console *console, size_t count, const char *const *wor
 {
     struct question question;
     const int code = read_question(count, word, &question);
-    if (code < 0)
+    if (code < 0 || !question.answer)
         return code;
     ga_say(console, "%s", question.text);
     if (question.choices)

@@ -38,7 +38,7 @@ static size_t value_words(const struct ga_setting *row, size_t count, const char
 {
     const bool has_arguments = is_row(row, "schedule") || is_row(row, "jitter");
     size_t words = 1;
-    while (has_arguments && words < count && words < 3 && strchr("0123456789.", word[words][0]))
+    while (has_arguments && words < count && words < 3 && strspn(word[words], "0123456789.") > 0)
         words++;
     return words;
 }

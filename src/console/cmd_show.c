@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "console/command.h"
 #include "console/session.h"
+#include "console/wrap.h"
 #include "settings/words.h"
 
 struct pair_of_settings {
@@ -148,6 +149,15 @@ static void show_changed(struct ga_console *console, const struct ga_settings *d
     ga_text_free(&text);
 }
 
+static void show_data(struct ga_console *console)
+{
+    struct ga_text text = GA_TEXT_INIT;
+    ga_text_printf(&text, "data %s: ", ga_dataset_spec(console->data));
+    ga_dataset_describe(console->data, &text);
+    ga_say_text(console, &text);
+    ga_text_free(&text);
+}
+
 int ga_exec_show(struct ga_console *console, size_t count, const char *const *word)
 {
     struct pair_of_settings now;
@@ -156,6 +166,8 @@ int ga_exec_show(struct ga_console *console, size_t count, const char *const *wo
         show_all(console, &now);
     else if (ga_word_same(word[0], "changed"))
         show_changed(console, &now.draft);
+    else if (ga_word_same(word[0], "data"))
+        show_data(console);
     else
         return show_one(console, word[0], &now);
     return 0;
@@ -166,12 +178,17 @@ int ga_exec_settings(struct ga_console *console, size_t count, const char *const
     (void)count;
     (void)word;
     struct ga_text text = GA_TEXT_INIT;
+    struct ga_text values = GA_TEXT_INIT;
     for (size_t i = 0; i < ga_setting_count(); i++) {
         const struct ga_setting *row = ga_setting_at(i);
-        ga_text_printf(&text, "%-15s %s (%s%s%s; default %s)\n", row->name, row->help, row->values,
-                       *row->unit ? " " : "", row->unit, row->initial);
+        ga_text_clear(&values);
+        ga_text_printf(&values, "%s%s%s; default %s", row->values, *row->unit ? " " : "", row->unit,
+                       row->initial);
+        ga_text_printf(&text, "%-15s %s\n", row->name, row->help);
+        ga_wrap(ga_text_get(&values), 16, 78, &text);
     }
     ga_say_text(console, &text);
+    ga_text_free(&values);
     ga_text_free(&text);
     return 0;
 }

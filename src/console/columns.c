@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "console/feed.h"
+#include "console/figures.h"
 
 void ga_columns_default(struct ga_columns *columns)
 {
@@ -37,7 +38,7 @@ static int read_column(struct ga_column *column, size_t count, const char *const
     const char *name = word[(*at)++];
     if (column->replica < 0 && strcmp(name, "hash") == 0)
         return 0;
-    column->metric = ga_metric_find(name, column->replica >= 0);
+    column->metric = ga_figure_find(name, column->replica >= 0);
     return column->metric < 0 ? (int)ga_error_code() : 0;
 }
 

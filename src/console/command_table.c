@@ -58,8 +58,8 @@ static const struct ga_command commands[] = {
      "accumulated is never thrown away. `settings` lists the names."},
     {"mode", "", "NAME", GA_GROUP_CHANGING, 0, 1, 1, ga_exec_mode, GA_COMPLETE_MODE, "",
      "Short for `set mode NAME`."},
-    {"show", "", "[NAME | changed]", GA_GROUP_CHANGING, 0, 0, 1, ga_exec_show, GA_COMPLETE_SETTING,
-     "changed",
+    {"show", "", "[NAME | data | changed]", GA_GROUP_CHANGING, 0, 0, 1, ga_exec_show,
+     GA_COMPLETE_SETTING, "changed data",
      "Shows the settings in force and what is pending, one setting in full, or what was changed as "
      "commands that reproduce it."},
     {"settings", "", "", GA_GROUP_CHANGING, 0, 0, 0, ga_exec_settings, GA_COMPLETE_NOTHING, "",

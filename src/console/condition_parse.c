@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "console/condition_program.h"
 #include "console/condition_token.h"
+#include "console/figures.h"
 #include "settings/settings.h"
 
 #define NAME 64 /* bytes of the longest word worth looking up */
@@ -88,13 +89,11 @@ static int find_metric(struct parser *parser, bool of_replica)
     char name[NAME];
     if (parser->code < 0)
         return -1;
-    if (ga_token_is(&parser->token, "|g|"))
-        return of_replica ? GA_METRIC_REPLICA_NORM : GA_METRIC_GRAD_NORM;
     if (parser->token.kind != GA_TOKEN_WORD || !ga_token_copy(&parser->token, name, sizeof(name))) {
         fail(parser, "a number or a figure such as loss, update, replica 2 loss, hash");
         return -1;
     }
-    const int metric = ga_metric_find(name, of_replica);
+    const int metric = ga_figure_find(name, of_replica);
     if (metric < 0)
         parser->code = ga_error_code();
     return metric;

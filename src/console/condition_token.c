@@ -17,9 +17,9 @@ static bool starts_number(const char *text)
 {
     if (strncmp(text, "-inf", 4) == 0)
         return true;
-    const char first = *text == '-' || *text == '+' ? text[1] : *text;
-    const char second = text[0] == first ? text[1] : text[2];
-    return is_digit(first) || (first == '.' && is_digit(second));
+    if (*text == '-' || *text == '+')
+        text++;
+    return is_digit(*text) || (*text == '.' && is_digit(text[1]));
 }
 
 static size_t word_length(const char *text)

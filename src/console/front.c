@@ -77,8 +77,7 @@ int ga_finish(struct ga_stream *stream, int status)
         return status;
     if (stream->system_error == EPIPE)
         ga_signals_raise(SIGPIPE);
-    fprintf(stderr, "gaconsole: %s\n", ga_error_text());
-    return GA_STATUS_INPUT;
+    return ga_stream_flush(stream);
 }
 
 char *ga_user_path(const char *variable, const char *under_home, const char *name)

@@ -1,6 +1,7 @@
 /*
  * The front ends without a screen: batch, and the plain prompt. Each runs a whole session, from the
- * opened engine to the exit status (0, 1, 2). A session that a signal ended is cleaned up first;
+ * opened engine to the exit status (0, 1, 2), or gives a negative code with text: the session could
+ * not begin, or its output could not be written. A session that a signal ended is cleaned up first;
  * then the signal is raised again, so that the shell sees what it sees of every program.
  */
 #ifndef GA_CONSOLE_FRONT_H
@@ -27,7 +28,10 @@ int ga_signals_open(bool resize);
 int ga_signals_take(int fd); /* the next signal number, 0 when there is none */
 void ga_signals_raise(int number);
 
-/* Writes what the stream holds and says so when that failed; the exit status of it all. */
+/*
+ * Writes what the stream holds: `status`, or GA_EIO. A reader that has left ends the process as the
+ * system would have, by SIGPIPE.
+ */
 int ga_finish(struct ga_stream *stream, int status);
 
 /* "$XDG_STATE_HOME/gaconsole/history", or under $HOME/.local/state; to be freed, NULL: no home. */

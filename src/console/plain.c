@@ -160,10 +160,9 @@ static void run_session(struct ga_plain *plain)
 int ga_plain_main(const struct ga_arguments *arguments)
 {
     struct ga_plain plain = {.arguments = arguments, .signals = -1};
-    if (open_plain(&plain) < 0) {
-        fprintf(stderr, "gaconsole: %s\n", ga_error_text());
-        return GA_STATUS_INPUT;
-    }
+    const int code = open_plain(&plain);
+    if (code < 0)
+        return code;
     run_session(&plain);
     ga_console_end(plain.console);
     const int status = plain.terminal ? GA_STATUS_FINE : ga_console_status(plain.console);

@@ -1,6 +1,6 @@
 /*
- * The plain front end from the inside: plain.c runs the session, prompt.c is its readline part and
- * the only file that knows readline, line_reader.c takes whole lines from a descriptor.
+ * The plain front end from the inside: plain.c runs the session, prompt.c is its readline part,
+ * line_reader.c takes whole lines from a descriptor.
  */
 #ifndef GA_CONSOLE_PLAIN_H
 #define GA_CONSOLE_PLAIN_H

@@ -3,31 +3,25 @@
  * while training runs. What appears while a line is half typed takes the line away, is written, and
  * the line is drawn again below it.
  *
- * readline has no room for a caller's data in its callbacks, so two pointers are kept in this file.
- * They are set for the time of ga_prompt_run() and belong to its thread.
+ * readline has no room for a caller's data in its callbacks, so a pointer is kept in this file.
+ * It is set for the time of ga_prompt_run() and belongs to its thread.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <readline/history.h>
 #include <readline/readline.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "console/complete.h"
 #include "console/plain.h"
+#include "console/typing.h"
 
 #define PROMPT    "(gaconsole) "
-#define KEPT      1000               /* lines of key history */
 #define PERIOD_NS INT64_C(100000000) /* between two looks at what training printed */
 
 struct prompt {
@@ -35,8 +29,6 @@ struct prompt {
     bool drawn; /* prompt and half-typed line are on the screen */
     bool ended;
     int64_t pumped_ns;
-    char *history; /* file; NULL: none is kept */
-    int typed;     /* lines to add to it */
 };
 
 static struct prompt *active;
@@ -57,16 +49,6 @@ static void show(struct prompt *prompt)
     rl_on_new_line();
     rl_redisplay();
     prompt->drawn = true;
-}
-
-static void remember(struct prompt *prompt, const char *line)
-{
-    const HIST_ENTRY *last =
-        history_length > 0 ? history_get(history_base + history_length - 1) : NULL;
-    if (!*line || *line == ' ' || (last && strcmp(last->line, line) == 0))
-        return;
-    add_history(line);
-    prompt->typed++;
 }
 
 /* A paste comes as one line with newlines: each runs as in a script, up to the first failure. */
@@ -99,7 +81,7 @@ static void take_line(char *line)
     struct prompt *prompt = active;
     prompt->drawn = false;
     if (line) {
-        remember(prompt, line);
+        ga_typing_remember(line);
         run_typed(prompt, line);
     }
     prompt->ended = !line || ga_console_quits(prompt->plain->console) || prompt->plain->caught ||
@@ -108,102 +90,6 @@ static void take_line(char *line)
     if (prompt->ended)
         rl_callback_handler_remove();
     prompt->drawn = !prompt->ended; /* readline draws the next prompt by itself */
-}
-
-struct candidates {
-    char **word;
-    size_t count, capacity, next;
-};
-
-static struct candidates *offered; /* for readline's generator; set during complete_line() */
-
-static void add_candidate(void *self, const char *word)
-{
-    struct candidates *candidates = self;
-    if (ga_grow((void **)&candidates->word, &candidates->capacity, candidates->count + 1,
-                sizeof(*candidates->word)) < 0)
-        return;
-    char *copy = ga_copy_string(word);
-    if (copy)
-        candidates->word[candidates->count++] = copy;
-}
-
-/* Hands the candidates over one by one; readline frees them. */
-static char *next_candidate(const char *text, int again)
-{
-    (void)text;
-    (void)again;
-    return offered->next < offered->count ? offered->word[offered->next++] : NULL;
-}
-
-static int append_tensors(struct ga_run *run, void *arg)
-{
-    const struct ga_net *net = ga_run_net_of(run);
-    for (size_t i = 0; i < net->tensors; i++)
-        ga_text_printf(arg, "%s ", net->tensor[i].name);
-    return 0;
-}
-
-static char **complete_line(const char *text, int start, int end)
-{
-    (void)start;
-    struct candidates candidates = {NULL, 0, 0, 0};
-    struct ga_text tensors = GA_TEXT_INIT;
-    struct ga_text line = GA_TEXT_INIT;
-    char **matches = NULL;
-    ga_engine_call(ga_console_engine(active->plain->console), append_tensors, &tensors);
-    ga_text_append(&line, rl_line_buffer, (size_t)end);
-    const struct ga_completion completion = {add_candidate, &candidates, ga_text_get(&tensors)};
-    rl_attempted_completion_over = !ga_complete(ga_text_get(&line), &completion);
-    offered = &candidates;
-    if (candidates.count > 0)
-        matches = rl_completion_matches(text, next_candidate);
-    offered = NULL;
-    free(candidates.word);
-    ga_text_free(&tensors);
-    ga_text_free(&line);
-    return matches;
-}
-
-/* Makes the folders that lead to a file. */
-static void make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-}
-
-static void open_history(struct prompt *prompt)
-{
-    using_history();
-    stifle_history(KEPT);
-    if (prompt->plain->arguments->readonly)
-        return;
-    prompt->history = ga_user_path("XDG_STATE_HOME", ".local/state", "history");
-    if (!prompt->history)
-        return;
-    make_folders(prompt->history);
-    const int fd = open(prompt->history, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) { /* a history that cannot be kept is no reason not to work */
-        free(prompt->history);
-        prompt->history = NULL;
-        return;
-    }
-    fchmod(fd, 0600);
-    close(fd);
-    read_history(prompt->history);
-}
-
-static void close_history(struct prompt *prompt)
-{
-    if (prompt->history && prompt->typed > 0) {
-        append_history(prompt->typed < KEPT ? prompt->typed : KEPT, prompt->history);
-        history_truncate_file(prompt->history, KEPT);
-        chmod(prompt->history, 0600);
-    }
-    free(prompt->history);
 }
 
 static void suspend(struct prompt *prompt)
@@ -272,14 +158,11 @@ static void turn(struct prompt *prompt)
 void ga_prompt_run(struct ga_plain *plain)
 {
     struct prompt prompt = {.plain = plain};
-    rl_readline_name = "gaconsole";
     rl_catch_signals = 0;
     rl_catch_sigwinch = 0;
     rl_change_environment = 0;
-    rl_attempted_completion_function = complete_line;
-    rl_completer_word_break_characters = " \t";
     ga_stream_flush(&plain->stream);
-    open_history(&prompt);
+    ga_typing_open(plain->console, !plain->arguments->readonly);
     active = &prompt;
     rl_callback_handler_install(PROMPT, take_line);
     prompt.drawn = true;
@@ -292,6 +175,5 @@ void ga_prompt_run(struct ga_plain *plain)
         plain->direct.out(plain->direct.self, "\n", 1);
     }
     active = NULL;
-    close_history(&prompt);
-    clear_history();
+    ga_typing_close();
 }

@@ -526,7 +526,7 @@ const struct ga_setting ga_settings_table[] = {
      FIELD(int64, log_every),
      .low = 1,
      .high = MANY,
-     .help = "updates between two printed lines",
+     .help = "prints the first update and every N-th after it: 1, 51, 101, ... for 50",
      .aliases = ""},
 };
 const size_t ga_settings_table_count = sizeof(ga_settings_table) / sizeof(ga_settings_table[0]);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "train/kept.h"
 #include "train/tape.h"
 
 struct kept_record {
@@ -12,16 +13,11 @@ struct kept_record {
     struct ga_update_record record;
 };
 
-struct kept_state {
-    struct ga_state *state;
-    size_t bytes;
-};
-
 struct ga_history {
     uint64_t budget;
-    struct kept_state *states; /* oldest first; the first one is never let go */
+    struct ga_keeper *keeper;
+    struct ga_kept **states; /* oldest first; the first one is never let go */
     size_t state_count, state_capacity;
-    uint64_t state_bytes;
     struct ga_tape events;
     struct ga_tape records;
     struct ga_intervention *did; /* in the order done */
@@ -29,17 +25,15 @@ struct ga_history {
     struct ga_counters end;
 };
 
-static void close_state(struct ga_history *history, size_t k)
+static const struct ga_state *state_at(const struct ga_history *history, size_t k)
 {
-    ga_state_fini(history->states[k].state);
-    free(history->states[k].state);
-    history->state_bytes -= history->states[k].bytes;
+    return ga_kept_state(history->keeper, history->states[k]);
 }
 
 static void cut_states(struct ga_history *history, size_t count)
 {
     while (history->state_count > count)
-        close_state(history, --history->state_count);
+        ga_kept_close(history->keeper, history->states[--history->state_count]);
 }
 
 static void cut_interventions(struct ga_history *history, size_t count)
@@ -52,12 +46,17 @@ int ga_history_open(struct ga_history **out, uint64_t budget_bytes)
 {
     struct ga_history *history = ga_alloc(1, sizeof *history);
 
-    *out = history;
+    *out = NULL;
     if (!history)
         return ga_error_code();
+    if (ga_keeper_open(&history->keeper) < 0) {
+        free(history);
+        return ga_error_code();
+    }
     ga_tape_init(&history->events, sizeof(struct ga_event), 0);
     ga_tape_init(&history->records, sizeof(struct kept_record), 0);
     ga_history_budget(history, budget_bytes);
+    *out = history;
     return GA_OK;
 }
 
@@ -66,6 +65,7 @@ void ga_history_close(struct ga_history *history)
     if (!history)
         return;
     cut_states(history, 0);
+    ga_keeper_close(history->keeper);
     cut_interventions(history, 0);
     ga_tape_fini(&history->events);
     ga_tape_fini(&history->records);
@@ -81,7 +81,7 @@ static void thin(struct ga_history *history)
 
     for (size_t k = 0; k < history->state_count; k++) {
         if (k % 2 == 1 && k <= old && k + 1 < history->state_count)
-            close_state(history, k);
+            ga_kept_close(history->keeper, history->states[k]);
         else
             history->states[kept++] = history->states[k];
     }
@@ -90,7 +90,7 @@ static void thin(struct ga_history *history)
 
 static void keep_in_budget(struct ga_history *history)
 {
-    while (history->state_bytes > history->budget / 2 && history->state_count > 2)
+    while (ga_keeper_bytes(history->keeper) > history->budget / 2 && history->state_count > 2)
         thin(history);
 }
 
@@ -114,20 +114,13 @@ int ga_history_begin(struct ga_history *history, const struct ga_run *run)
 
 int ga_history_keep_state(struct ga_history *history, const struct ga_run *run)
 {
-    struct ga_state *state = malloc(sizeof *state);
-    size_t bytes = 0;
+    struct ga_kept *kept = NULL;
 
-    if (!state)
-        return ga_fail(GA_ENOMEM, "no memory for the history");
     if (ga_grow((void **)&history->states, &history->state_capacity, history->state_count + 1,
                 sizeof *history->states) < 0 ||
-        ga_run_capture(run, state) < 0) {
-        free(state);
+        ga_keep(history->keeper, run, &kept) < 0)
         return ga_error_code();
-    }
-    bytes = ga_state_bytes(state) + sizeof *history->states;
-    history->states[history->state_count++] = (struct kept_state){state, bytes};
-    history->state_bytes += bytes;
+    history->states[history->state_count++] = kept;
     keep_in_budget(history);
     return GA_OK;
 }
@@ -174,17 +167,17 @@ const struct ga_state *ga_history_before(const struct ga_history *history, enum 
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
 
-        if (ga_history_key(&history->states[middle].state->counters, key) < target)
+        if (ga_history_key(&state_at(history, middle)->counters, key) < target)
             low = middle;
         else
             high = middle;
     }
-    return history->states[low].state;
+    return state_at(history, low);
 }
 
 const struct ga_state *ga_history_first(const struct ga_history *history)
 {
-    return history->states[0].state;
+    return state_at(history, 0);
 }
 
 const struct ga_counters *ga_history_end(const struct ga_history *history)
@@ -203,7 +196,7 @@ void ga_history_forget(struct ga_history *history, const struct ga_counters *cou
     size_t states = history->state_count, events = history->events.count;
     size_t records = history->records.count;
 
-    while (states > 1 && history->states[states - 1].state->counters.events > counters->events)
+    while (states > 1 && state_at(history, states - 1)->counters.events > counters->events)
         states--;
     while (events > 0 && ga_history_event(history, events - 1)->sequence > counters->events)
         events--;
@@ -268,12 +261,12 @@ const struct ga_update_record *ga_history_record(const struct ga_history *histor
 void ga_history_describe(const struct ga_history *history, struct ga_history_info *out)
 {
     *out = (struct ga_history_info){
-        .first_update = history->states[0].state->counters.updates,
+        .first_update = state_at(history, 0)->counters.updates,
         .last_update = history->end.updates,
         .states = history->state_count,
         .records = history->records.count,
         .events = history->events.count,
-        .bytes = history->state_bytes + ga_tape_bytes(&history->events) +
+        .bytes = ga_keeper_bytes(history->keeper) + ga_tape_bytes(&history->events) +
                  ga_tape_bytes(&history->records) + history->did_count * sizeof *history->did,
         .budget = history->budget,
     };

@@ -33,7 +33,8 @@ int ga_history_keep_record(struct ga_history *history, const struct ga_update_re
 enum ga_history_key { GA_KEY_CLOSED, GA_KEY_UPDATES, GA_KEY_MICROS, GA_KEY_EVENTS };
 uint64_t ga_history_key(const struct ga_counters *counters, enum ga_history_key key);
 
-/* The newest state with key < target; the first one when there is none. Borrowed. */
+/* The newest state with key < target; the first one when there is none. These two are borrowed
+ * until the next call. */
 const struct ga_state *ga_history_before(const struct ga_history *history, enum ga_history_key key,
                                          uint64_t target);
 const struct ga_state *ga_history_first(const struct ga_history *history);

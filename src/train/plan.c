@@ -1,7 +1,5 @@
 #include "train/plan.h"
 
-#include "dataset/stream.h"
-
 uint64_t ga_plan_window(const struct ga_settings *settings)
 {
     if (settings->global > 0)
@@ -29,9 +27,4 @@ uint32_t ga_plan_micros(const struct ga_settings *settings, size_t examples)
     size_t accum = (size_t)settings->accum;
 
     return (uint32_t)(examples < accum ? examples : accum);
-}
-
-void ga_plan_part(size_t examples, uint32_t micros, uint32_t micro, size_t *first, size_t *count)
-{
-    ga_split(examples, micros, micro, first, count);
 }

@@ -23,6 +23,13 @@ size_t ga_plan_micro(const struct ga_settings *settings);
 uint32_t ga_plan_micros(const struct ga_settings *settings, size_t examples);
 
 /* Micro-batch `micro` (from 0) of `micros`: first example of the share and count. */
-void ga_plan_part(size_t examples, uint32_t micros, uint32_t micro, size_t *first, size_t *count);
+static inline void ga_plan_part(size_t examples, uint32_t micros, uint32_t micro, size_t *first,
+                                size_t *count)
+{
+    size_t whole = examples / micros, longer = examples % micros;
+
+    *count = whole + (micro < longer);
+    *first = whole * micro + (micro < longer ? micro : longer);
+}
 
 #endif

@@ -17,11 +17,11 @@ static int open_tools(struct ga_run *run)
     const struct ga_settings *set = run_set(run);
     struct ga_stream_spec spec;
 
-    run->compute = ga_compute_find(ga_choice_word("device", set->device),
-                                   ga_choice_word("numerics", set->numerics));
+    run->compute = ga_compute_find(ga_choice_word("device", (int)set->device),
+                                   ga_choice_word("numerics", (int)set->numerics));
     run->collective = ga_collective_find("", (size_t)set->replicas);
-    run->policy = ga_policy_find(ga_choice_word("mode", set->mode));
-    run->clock_kind = ga_clock_find(ga_choice_word("clock", set->clock));
+    run->policy = ga_policy_find(ga_choice_word("mode", (int)set->mode));
+    run->clock_kind = ga_clock_find(ga_choice_word("clock", (int)set->clock));
     if (!run->compute || !run->collective || !run->policy || !run->clock_kind)
         return ga_error_code();
     ga_run_stream_spec(set, run->table->train, &spec);
@@ -304,10 +304,10 @@ const struct ga_update_record *ga_run_last_record(const struct ga_run *run)
 /* One block of at most EVALUATE_BLOCK rows from `first`. */
 static int evaluate_block(struct ga_run *run, size_t first, size_t count, struct ga_tally *tally)
 {
-    struct ga_context *context = NULL;
+    struct ga_context *context = run_context(run, 0);
     struct ga_batch batch = run_batch(run);
 
-    if (ga_run_context(run, 0, &context) < 0)
+    if (!context)
         return ga_error_code();
     batch.first = first;
     batch.count = count;
@@ -366,7 +366,8 @@ int ga_run_predict(struct ga_run *run, size_t first, size_t count, float *output
         count > run->table->train + run->table->test - first)
         return ga_fail(GA_ERANGE, "rows %zu..%zu: the data has %zu", first, first + count,
                        run->table->train + run->table->test);
-    if (ga_run_context(run, 0, &context) < 0)
+    context = run_context(run, 0);
+    if (!context)
         return ga_error_code();
     batch.first = first;
     batch.count = count;

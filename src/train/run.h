@@ -131,6 +131,13 @@ int ga_run_settle_draft(struct ga_run *run, struct ga_settings *draft);
 
 /* The whole state, and back. The run's data, net and device must be those of the state. */
 int ga_run_capture(const struct ga_run *run, struct ga_state *out);
+/*
+ * Fills in what of the state lies in the struct itself, where the rest is no more than the
+ * replicas' values: no replica holds rows, sums or weights, and the stream has one position. False
+ * otherwise. Takes no references and no memory: what `out` points to is the run's, and
+ * ga_state_fini() is not for it.
+ */
+bool ga_run_glance(const struct ga_run *run, struct ga_state *out);
 int ga_run_restore(struct ga_run *run, const struct ga_state *state);
 
 /* The last events and update records, newest last. */

@@ -98,12 +98,12 @@ static int micro_again(const struct page *page, size_t r, uint32_t micro, double
 {
     struct ga_run *run = page->run;
     const struct ga_replica *replica = &run->replica[r];
-    struct ga_context *context = NULL;
+    struct ga_context *context = run_context(run, 0);
     struct ga_batch batch = run_batch(run);
     struct ga_tally tally;
     size_t first = 0;
     void *sums = run->compute->alloc(run->sum_bytes);
-    int code = sums ? ga_run_context(run, 0, &context) : ga_error_code();
+    int code = sums && context ? GA_OK : ga_error_code();
 
     if (code == GA_OK) {
         ga_plan_part(replica->v.examples, replica->v.micros, micro, &first, &batch.count);
@@ -243,8 +243,9 @@ static void adam_lines(const struct page *page, double gradient)
     ga_text_printf(page->out,
                    "    %-11s g %.6g   m %.6g   v %.6g   t %llu\n"
                    "                m/(1 - beta1^t) = %.6g   sqrt(v/(1 - beta2^t)) = %.6g\n",
-                   ga_choice_word("optimizer", set->optimizer), gradient, m, v, number(scalars->t),
-                   m / (1 - scalars->beta1_power), sqrt(v / (1 - scalars->beta2_power)));
+                   ga_choice_word("optimizer", (int)set->optimizer), gradient, m, v,
+                   number(scalars->t), m / (1 - scalars->beta1_power),
+                   sqrt(v / (1 - scalars->beta2_power)));
     ga_text_printf(page->out, "                %.6g -> %.6g at lr %g\n",
                    (double)run->previous->weights[page->position],
                    (double)run->server->weights[page->position], page->lr);

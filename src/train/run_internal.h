@@ -83,7 +83,8 @@ struct ga_run {
     size_t recent_count, recent_capacity;
     int64_t server_free_ns;
     bool draining;
-    size_t waiting;   /* live replicas in state READY; kept in push modes */
+    size_t waiting;   /* live replicas in state READY; kept in push modes, as is: */
+    size_t dead;      /* killed ones */
     bool other_modes; /* it was in a mode other than sync at some time */
     uint64_t stale[GA_STALENESS_BINS];
     float *average; /* (parameters) local: after REDUCE until CLEAR */
@@ -141,7 +142,15 @@ int ga_run_resize(struct ga_run *run, size_t replicas);
 void ga_run_release_replicas(struct ga_run *run);
 /* Decides, for the settings in force, whether micro-batches go to workers. */
 void ga_run_choose_lanes(struct ga_run *run);
-int ga_run_context(struct ga_run *run, int lane, struct ga_context **out);
+int ga_run_open_context(struct ga_run *run, int lane);
+
+/* The context of a lane; NULL with an error. */
+static inline struct ga_context *run_context(struct ga_run *run, int lane)
+{
+    if (!run->context[lane] && ga_run_open_context(run, lane) < 0)
+        return NULL;
+    return run->context[lane];
+}
 
 /* run_item.c: one replica's item. Times are virtual ns. */
 int ga_item_start(struct ga_run *run, size_t replica, int64_t time_ns);

@@ -36,10 +36,10 @@ int64_t ga_item_aim(struct ga_replica *replica)
 /* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
 int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, void *sums)
 {
-    struct ga_context *context = NULL;
+    struct ga_context *context = run_context(run, lane);
     struct ga_batch batch = run_batch(run);
 
-    if (ga_run_context(run, lane, &context) < 0)
+    if (!context)
         return ga_error_code();
     batch.index = replica->rows + replica->v.step_row + replica->next_first;
     batch.count = replica->next_count;

@@ -125,13 +125,9 @@ int ga_run_resize(struct ga_run *run, size_t replicas)
     return GA_OK;
 }
 
-int ga_run_context(struct ga_run *run, int lane, struct ga_context **out)
+int ga_run_open_context(struct ga_run *run, int lane)
 {
-    if (!run->context[lane] &&
-        run->compute->open(&run->context[lane], &run->net, ga_plan_micro(run_set(run))) < 0)
-        return ga_error_code();
-    *out = run->context[lane];
-    return GA_OK;
+    return run->compute->open(&run->context[lane], &run->net, ga_plan_micro(run_set(run)));
 }
 
 /* Decides once per settings whether micro-batches go to workers. */

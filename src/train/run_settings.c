@@ -93,7 +93,7 @@ static int renew_optimizer(struct ga_run *run, const struct ga_settings *setting
 
 int ga_run_adopt(struct ga_run *run, const struct ga_settings *settings)
 {
-    const struct ga_policy *policy = ga_policy_find(ga_choice_word("mode", settings->mode));
+    const struct ga_policy *policy = ga_policy_find(ga_choice_word("mode", (int)settings->mode));
     struct ga_stream_spec spec;
 
     ga_run_stream_spec(settings, run->table->train, &spec);

@@ -106,13 +106,13 @@ static int capture_reduced(const struct ga_run *run, struct ga_state *out)
     return copy_bytes((void **)&out->gradient, run->gradient, run->net.parameters * sizeof(float));
 }
 
-int ga_run_capture(const struct ga_run *run, struct ga_state *out)
+/* All that is in the struct itself; references are not taken. */
+static void fill_plain(const struct ga_run *run, struct ga_state *out)
 {
-    ga_state_init(out);
-    out->data = ga_dataset_share(run->data);
-    out->settings = ga_settings_share_take(run->settings);
-    out->pending = ga_settings_share_take(run->pending);
-    out->server = ga_version_share(run->server);
+    out->data = run->data;
+    out->settings = run->settings;
+    out->pending = run->pending;
+    out->server = run->server;
     out->counters = run->counters;
     out->phase = run->phase;
     out->now_ns = run->now_ns;
@@ -123,6 +123,21 @@ int ga_run_capture(const struct ga_run *run, struct ga_state *out)
     out->has_record = run->has_record;
     out->sums_elements = run->sum_elements;
     out->sums_type = run->compute->sum_type;
+}
+
+static void take_references(struct ga_state *state)
+{
+    ga_dataset_share(state->data);
+    ga_settings_share_take(state->settings);
+    ga_settings_share_take(state->pending);
+    ga_version_share(state->server);
+}
+
+int ga_run_capture(const struct ga_run *run, struct ga_state *out)
+{
+    ga_state_init(out);
+    fill_plain(run, out);
+    take_references(out);
     if (capture_replicas(run, out) < 0 || capture_rows(run, out) < 0 ||
         capture_sums(run, out) < 0 || capture_stream(run, out) < 0 ||
         capture_reduced(run, out) < 0 || ga_run_capture_modes(run, out) < 0) {
@@ -130,6 +145,17 @@ int ga_run_capture(const struct ga_run *run, struct ga_state *out)
         return ga_error_code();
     }
     return GA_OK;
+}
+
+bool ga_run_glance(const struct ga_run *run, struct ga_state *out)
+{
+    if (run->phase != GA_PHASE_IDLE || run->late > 0 || run->other_modes || run->live ||
+        run_set(run)->sharding != GA_SHARD_STREAM)
+        return false;
+    fill_plain(run, out);
+    ga_stream_get(run->stream, &out->stream);
+    out->replicas = run->replicas;
+    return true;
 }
 
 static int check_fit(const struct ga_run *run, const struct ga_state *state)
@@ -237,7 +263,7 @@ static void restore_shares(struct ga_run *run, const struct ga_state *state)
 int ga_run_restore(struct ga_run *run, const struct ga_state *state)
 {
     const struct ga_policy *policy =
-        ga_policy_find(ga_choice_word("mode", state->settings->value.mode));
+        ga_policy_find(ga_choice_word("mode", (int)state->settings->value.mode));
 
     if (!policy || check_fit(run, state) < 0)
         return ga_error_code();

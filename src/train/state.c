@@ -65,6 +65,11 @@ void ga_version_close(struct ga_version *version)
         free(version);
 }
 
+size_t ga_version_bytes(const struct ga_version *version)
+{
+    return version ? block_bytes(version->parameters, version->state_blocks) : 0;
+}
+
 int ga_settings_share_open(struct ga_settings_share **out, const struct ga_settings *value,
                            uint64_t epoch)
 {
@@ -158,11 +163,6 @@ void ga_state_fini(struct ga_state *state)
     ga_state_init(state);
 }
 
-static size_t version_bytes(const struct ga_version *version)
-{
-    return version ? block_bytes(version->parameters, version->state_blocks) : 0;
-}
-
 static size_t mode_bytes(const struct ga_mode_state *modes, size_t parameters)
 {
     size_t bytes = sizeof *modes + modes->step_counts * sizeof *modes->step_count;
@@ -185,9 +185,9 @@ static size_t replica_bytes(const struct ga_state *state)
     for (size_t r = 0; r < state->replicas; r++) {
         const struct ga_replica_value *v = &state->replica[r];
 
-        bytes += version_bytes(v->own);
+        bytes += ga_version_bytes(v->own);
         if (v->read != v->own && state->modes && state->modes->shared)
-            bytes += version_bytes(v->read);
+            bytes += ga_version_bytes(v->read);
     }
     return bytes;
 }
@@ -195,7 +195,7 @@ static size_t replica_bytes(const struct ga_state *state)
 size_t ga_state_bytes(const struct ga_state *state)
 {
     size_t sum_bytes = state->sums_elements * ga_type_bytes(state->sums_type);
-    size_t bytes = sizeof *state + version_bytes(state->server);
+    size_t bytes = sizeof *state + ga_version_bytes(state->server);
 
     bytes += replica_bytes(state);
     if (state->modes)

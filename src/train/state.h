@@ -35,7 +35,8 @@ struct ga_version {
 
 int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blocks);
 struct ga_version *ga_version_share(struct ga_version *version);
-void ga_version_close(struct ga_version *version); /* drops one reference */
+void ga_version_close(struct ga_version *version);         /* drops one reference */
+size_t ga_version_bytes(const struct ga_version *version); /* memory it holds; NULL: 0 */
 
 /* Settings as an immutable snapshot with an epoch number. */
 struct ga_settings_share {

@@ -128,13 +128,13 @@ static void check_window(const struct ga_net *net, double size, bool weighted)
 static void test_splits_of_small_nets(void **state)
 {
     (void)state;
-    const size_t widths[][4] = {{1, 5, 1}, {2, 3, 4, 3}, {3, 8, 2}, {1, 1, 1, 1}};
-    const size_t layers[] = {2, 3, 2, 3};
-    for (size_t v = 0; v < 4 * 5 * 2 * 2; v++) {
-        const size_t shape = v % 4;
+    const size_t widths[][4] = {{1, 5, 1}, {2, 3, 4, 3}, {3, 8, 2}, {1, 1, 1, 1}, {3, 6, 1}};
+    const size_t layers[] = {2, 3, 2, 3, 2};
+    for (size_t v = 0; v < 5 * 5 * 2 * 2; v++) {
+        const size_t shape = v % 5;
         const struct ga_net net =
-            test_mlp(layers[shape], widths[shape], (enum ga_net_activation)(v / 4 % 5),
-                     v / 20 % 2 ? GA_LOSS_XENT : GA_LOSS_MSE, v / 40 % 2);
+            test_mlp(layers[shape], widths[shape], (enum ga_net_activation)(v / 5 % 5),
+                     v / 25 % 2 ? GA_LOSS_XENT : GA_LOSS_MSE, v / 50 % 2);
         check_window(&net, 2.0, v % 3 == 0);
     }
 }

@@ -67,6 +67,11 @@ static const struct {
     {"break replica 7 loss < 1", "expected 0..1"},
     {"print nothing", "expected a metric, a setting, or one of"},
     {"print accum 2", "replica"},
+    {"print los", "did you mean loss?"},
+    {"print cosine", "expected `replica R cosine`"},
+    {"print replica 0 update", "without `replica R`"},
+    {"print replica 2 loss", "expected 0 to 1"},
+    {"columns lss", "no figure is called lss: did you mean loss?"},
     {"print weights layers.9.weight", "layers.0.weight"},
     {"explain layers.0.weight[5]", "layers.0.weight[5]"},
     {"slow 2 1", "expected 0 to 1"},
@@ -241,6 +246,18 @@ static void test_save_on_a_full_disk(void **state)
     ga_test_folder_remove(folder);
 }
 
+/* Closed standard streams are not taken for the program's own descriptors. */
+static void test_closed_streams(void **state)
+{
+    (void)state;
+    assert_program((const char *[]){"/bin/sh", "-c", "exec \"$0\" --batch -e 'run 5' >&- <&-",
+                                    GA_PROGRAM, NULL},
+                   NULL, 2, "gaconsole: ", "cannot write the output: Bad file descriptor");
+    assert_program(
+        (const char *[]){"/bin/sh", "-c", "exec \"$0\" --batch -e foo 2>&-", GA_PROGRAM, NULL},
+        NULL, 2, "", "");
+}
+
 /* Answers that cannot be written end the session with status 2; a reader that left ends it quietly.
  */
 static void test_output_that_cannot_be_written(void **state)
@@ -268,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_nothing_changes),
         cmocka_unit_test(test_runs_that_cannot_be),
         cmocka_unit_test(test_save_on_a_full_disk),
+        cmocka_unit_test(test_closed_streams),
         cmocka_unit_test(test_output_that_cannot_be_written),
     };
     return ga_test_main(tests);

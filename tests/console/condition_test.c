@@ -134,12 +134,12 @@ static void test_refusals(void **state)
         {"loss < 1e999", "expected a number"},
         {"loss < nan", "nothing is below or above nan"},
         {"nan > loss", "nothing is below or above nan"},
-        {"los < 1", "los"},
-        {"cosine < 1", "cosine"},
+        {"los < 1", "did you mean loss?"},
+        {"cosine < 1", "expected `replica R cosine`"},
         {"replica loss < 1", "number of a replica"},
         {"replica 4096 loss < 1", "number of a replica"},
         {"replica -1 loss < 1", "number of a replica"},
-        {"replica 1 update < 1", "update"},
+        {"replica 1 update < 1", "without `replica R`"},
         {"replica 1", "ends early"},
         {"(loss < 1", "closing )"},
         {"loss < 1)", "expected and, or, or the end"},
@@ -155,6 +155,9 @@ static void test_refusals(void **state)
         {"hash == 3f9a27g1", "8 to 16 hexadecimal digits"},
         {"hash ==", "ends early"},
         {"loss < 1;", "';'"},
+        {"loss < +", "'+'"},
+        {"-", "'-'"},
+        {"loss < .", "'.'"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -82,6 +82,7 @@ static void test_set_is_all_or_nothing(void **state)
         {"set lr 0.5 b 5", "expected more letters"},
         {"set lr 0.5 accum 4096 batch 4096", "at most 262144"},
         {"set lr 0.5 schedule step 100", "step(EVERY,FACTOR)"},
+        {"set lr 0.5 schedule constant \"\"", "no setting is called ''"},
         {"mode async", "expected sync"},
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {

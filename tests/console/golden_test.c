@@ -56,8 +56,41 @@ static void test_golden_scripts(void **state)
     free(entries);
 }
 
+/* What the command line asks for runs in its order, the seed first. */
+static void test_sources_in_order(void **state)
+{
+    (void)state;
+    struct outcome outcome;
+    program_run((const char *[]){"gaconsole", "--batch", "-e", "print seed", "inner/part.ga", "-e",
+                                 "print update", "--seed", "7", NULL},
+                GA_TEST_DIR "/golden", &outcome);
+    assert_int_equal(outcome.status, 0);
+    assert_string_equal(ga_text_get(&outcome.fail), "");
+    static const char start[] = "seed 1 -> 7 from update 1\nseed 7\ndata points.csv: ";
+    assert_int_equal(strncmp(ga_text_get(&outcome.out), start, sizeof(start) - 1), 0);
+    const char *end = ga_text_get(&outcome.out) + outcome.out.length - strlen("update 0\n");
+    assert_string_equal(end, "update 0\n");
+    outcome_fini(&outcome);
+}
+
+static void test_information(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"--version", "gaconsole "}, {"--help", "usage: gaconsole"}, {"--man", ".TH GACONSOLE 1"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct outcome outcome;
+        program_run((const char *[]){"gaconsole", rows[i][0], NULL}, NULL, &outcome);
+        assert_int_equal(outcome.status, 0);
+        assert_int_equal(strncmp(ga_text_get(&outcome.out), rows[i][1], strlen(rows[i][1])), 0);
+        outcome_fini(&outcome);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_golden_scripts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_golden_scripts),
+                                       cmocka_unit_test(test_sources_in_order),
+                                       cmocka_unit_test(test_information)};
     return ga_test_main(tests);
 }

@@ -148,6 +148,7 @@ static void test_commands_and_key_history(void **state)
     expect_text(seat, "(gaconsole) ");
     type(seat, "\x1b[A\x1b[A\r");
     expect_text(seat, "can be reached");
+    expect_text(seat, "(gaconsole) "); /* before, the terminal itself would take it */
     type(seat, "\x04");
     expect_fine_end(seat);
     free(path);
@@ -171,6 +172,7 @@ static void test_prompt_lives_while_training_runs(void **state)
     type(seat, "say half typed\x03");
     type(seat, "next\r");
     expect_text(seat, "1 update: at update ");
+    expect_text(seat, "(gaconsole) "); /* before, the terminal itself would take it */
     type(seat, "\x04");
     expect_fine_end(seat);
 }
@@ -204,6 +206,7 @@ static void test_pasted_lines_run_in_order(void **state)
     type(seat, "\x1b[200~run 50\nprint update\x1b[201~\r");
     expect_text(seat, "at update 50, hash ");
     expect_text(seat, "update 50\r\n");
+    expect_text(seat, "(gaconsole) "); /* before, the terminal itself would take it */
     type(seat, "\x04");
     expect_fine_end(seat);
 }
@@ -253,6 +256,7 @@ static void test_readonly_keeps_nothing(void **state)
     expect_text(seat, "(gaconsole) ");
     type(seat, "save x\r");
     expect_text(seat, "--readonly");
+    expect_text(seat, "(gaconsole) "); /* before, the terminal itself would take it */
     type(seat, "\x04");
     expect_fine_end(seat);
     char *path = ga_test_path(seat->home, ".local");
@@ -289,6 +293,24 @@ static void test_signals_end_it_cleanly(void **state)
     assert_killed(seat, SIGHUP);
 }
 
+/* Batch on a terminal: a progress line while it takes long, and ctrl-C ends it as it ends others.
+ */
+static void test_long_batch_on_a_terminal(void **state)
+{
+    struct seat *seat = *state;
+    sit_down(seat, (const char *[]){"gaconsole", "--batch", "-e", "set log-every 1000000000", "-e",
+                                    "run 1000000000", "-e", "say never", NULL});
+    expect_text(seat, " of 1000000000 (0 %)  loss ");
+    expect_text(seat, " examples/s");
+    type(seat, "\x03");
+    expect_text(seat, "paused at update ");
+    expect_text(seat, "gaconsole: -e:2: interrupted at update ");
+    assert_null(strstr(ga_text_get(&seat->screen), "never"));
+    const int status = wait_for_end(seat);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
 /* From a pipe: lines run one after the other, a failure does not end them, and it is told at last.
  */
 static void test_lines_from_a_pipe(void **state)
@@ -320,7 +342,8 @@ int main(void)
         AT_HOME(test_commands_and_key_history),    AT_HOME(test_prompt_lives_while_training_runs),
         AT_HOME(test_lines_above_the_typed_one),   AT_HOME(test_pasted_lines_run_in_order),
         AT_HOME(test_configuration_and_questions), AT_HOME(test_readonly_keeps_nothing),
-        AT_HOME(test_signals_end_it_cleanly),      cmocka_unit_test(test_lines_from_a_pipe),
+        AT_HOME(test_signals_end_it_cleanly),      AT_HOME(test_long_batch_on_a_terminal),
+        cmocka_unit_test(test_lines_from_a_pipe),
     };
     return ga_test_main(tests);
 }

@@ -5,6 +5,7 @@
 #ifndef GA_TESTS_TRAIN_START_H
 #define GA_TESTS_TRAIN_START_H
 
+#include "base/error.h"
 #include "dataset/dataset.h"
 #include "settings/settings.h"
 

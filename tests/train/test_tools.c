@@ -1,0 +1,179 @@
+/* Tape and workers. */
+#include "support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "train/support/start.h"
+#include "train/tape.h"
+#include "train/workers.h"
+
+#define RECORD 24
+
+static void push(struct ga_tape *tape, uint64_t number)
+{
+    uint64_t *record = ga_tape_push(tape);
+
+    assert_non_null(record);
+    record[0] = number;
+    record[2] = ~number;
+}
+
+static void check(const struct ga_tape *tape, uint64_t first)
+{
+    for (size_t k = 0; k < tape->count; k++) {
+        const uint64_t *record = ga_tape_at(tape, k);
+
+        assert_int_equal(record[0], first + k);
+        assert_int_equal(record[2], ~(first + k));
+    }
+}
+
+static void test_a_tape_grows_and_is_cut(void **state)
+{
+    struct ga_tape tape;
+    const size_t cuts[] = {5000, 1025, 1024, 1023, 512, 511, 1, 0};
+
+    (void)state;
+    ga_tape_init(&tape, RECORD, UINT64_MAX);
+    assert_int_equal(tape.count, 0);
+    for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
+        while (tape.count < 5000)
+            push(&tape, tape.count);
+        ga_tape_cut(&tape, cuts[k]);
+        assert_int_equal(tape.count, cuts[k]);
+        check(&tape, 0);
+        assert_true(ga_tape_bytes(&tape) <= (cuts[k] + GA_TAPE_CHUNK) * RECORD);
+        push(&tape, tape.count);
+        check(&tape, 0);
+    }
+    ga_tape_fini(&tape);
+    assert_int_equal(ga_tape_bytes(&tape), 0);
+}
+
+/* Over its limit it lets the oldest go, in whole chunks. */
+static void test_a_tape_has_a_limit(void **state)
+{
+    struct ga_tape tape;
+    uint64_t pushed = 0;
+
+    (void)state;
+    ga_tape_init(&tape, RECORD, 4 * GA_TAPE_CHUNK * RECORD);
+    for (; pushed < 20 * GA_TAPE_CHUNK + 7; pushed++) {
+        push(&tape, pushed);
+        assert_true(ga_tape_bytes(&tape) <= tape.limit_bytes);
+        assert_true(tape.count >= (pushed < 1536 ? pushed + 1 : 1536));
+    }
+    check(&tape, pushed - tape.count);
+    tape.limit_bytes = 0; /* nothing fits: the newest full chunk stays beside the one in use */
+    for (int k = 0; k < 3000; k++)
+        push(&tape, pushed++);
+    assert_int_equal(ga_tape_bytes(&tape), 2 * GA_TAPE_CHUNK * RECORD);
+    check(&tape, pushed - tape.count);
+    ga_tape_fini(&tape);
+}
+
+static void test_a_tape_without_memory_keeps_what_it_has(void **state)
+{
+    struct ga_tape tape;
+
+    (void)state;
+    ga_tape_init(&tape, RECORD, UINT64_MAX);
+    while (tape.count < GA_TAPE_CHUNK)
+        push(&tape, tape.count);
+    for (int64_t limit = 0; limit < 1; limit++) {
+        ga_test_allocation_limit(limit);
+        assert_null(ga_tape_push(&tape));
+        ga_test_allocation_free();
+        assert_int_equal(ga_error_code(), GA_ENOMEM);
+    }
+    assert_int_equal(tape.count, GA_TAPE_CHUNK);
+    push(&tape, tape.count);
+    check(&tape, 0);
+    ga_tape_fini(&tape);
+}
+
+struct job {
+    struct ga_task task; /* first */
+    uint64_t input, output;
+    int lane;
+};
+
+static void work(struct ga_task *task, int lane)
+{
+    struct job *job = (struct job *)(void *)task;
+    uint64_t value = job->input;
+
+    for (int k = 0; k < 1000; k++)
+        value = value * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    job->output = value;
+    job->lane = lane;
+}
+
+#define JOBS 200
+
+/* Every task is done exactly once, by a lane that exists, whatever the order of waiting. */
+static void run_jobs(int threads, bool backwards)
+{
+    struct ga_workers *workers = NULL;
+    struct job *job = calloc(JOBS, sizeof *job), again = {.input = 0};
+
+    assert_non_null(job);
+    ga_test_ok(ga_workers_open(&workers, threads));
+    assert_int_equal(ga_workers_lanes(workers), threads + 1);
+    for (size_t round = 0; round < ga_test_count(20); round++) {
+        for (size_t k = 0; k < JOBS; k++) {
+            job[k].task.work = work;
+            job[k].input = k + round;
+            job[k].lane = -1;
+            ga_workers_submit(workers, &job[k].task);
+        }
+        for (size_t k = 0; k < JOBS; k++)
+            ga_workers_wait(workers, &job[backwards ? JOBS - 1 - k : k].task);
+        for (size_t k = 0; k < JOBS; k++) {
+            again.input = k + round;
+            work(&again.task, 0);
+            assert_int_equal(job[k].output, again.output);
+            assert_in_range(job[k].lane, 0, threads);
+        }
+    }
+    ga_workers_close(workers);
+    free(job);
+}
+
+static void test_workers(void **state)
+{
+    (void)state;
+    for (int threads = 0; threads <= 4; threads++) {
+        run_jobs(threads, false);
+        run_jobs(threads, true);
+    }
+}
+
+static void test_workers_that_never_worked(void **state)
+{
+    struct ga_workers *workers = NULL;
+
+    (void)state;
+    ga_test_ok(ga_workers_open(&workers, 3));
+    ga_workers_close(workers);
+    ga_workers_close(NULL);
+    ga_test_allocation_limit(0);
+    assert_int_equal(ga_workers_open(&workers, 3), GA_ENOMEM);
+    ga_test_allocation_free();
+    assert_null(workers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_tape_grows_and_is_cut),
+        cmocka_unit_test(test_a_tape_has_a_limit),
+        cmocka_unit_test(test_a_tape_without_memory_keeps_what_it_has),
+        cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_workers_that_never_worked),
+    };
+
+    return ga_test_main(tests);
+}

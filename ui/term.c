@@ -1,0 +1,393 @@
+#include "ui/term.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define NCURSES_NOMACROS 1
+#define NCURSES_WIDECHAR 1
+#include <curses.h>
+#include <term.h>
+#undef columns /* term.h's names for capabilities */
+#undef lines
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#define PASTE_ON  "\x1b[?2004h"
+#define PASTE_OFF "\x1b[?2004l"
+
+struct look {
+    attr_t attributes;
+    int pair;
+};
+
+struct ga_term {
+    FILE *out; /* a copy of standard output */
+    SCREEN *screen;
+    struct termios usual; /* before */
+    struct ga_text rescue;
+    bool entered;
+    bool utf8, colored;
+    int rows, columns;
+    int cursor_row;        /* as shown; -1: hidden */
+    struct ga_cells shown; /* what curses was told last */
+    bool stale;            /* `shown` says nothing */
+    enum ga_theme theme;   /* of `look` */
+    struct look look[GA_ROLE_COUNT];
+};
+
+static int refuse(const char *name, const char *why)
+{
+    return ga_fail(GA_EUNSUPPORTED,
+                   "TERM=%s %s: expected a terminal with a movable cursor, such as xterm-256color",
+                   name, why);
+}
+
+int ga_term_check(void)
+{
+    const char *name = getenv("TERM");
+    int found = 0;
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return ga_fail(GA_EUNSUPPORTED,
+                       "standard input or output is no terminal: expected one for the full screen");
+    if (!name || !*name)
+        return ga_fail(GA_EUNSUPPORTED, "TERM is not set: expected for example xterm-256color");
+    if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
+        return refuse(name, "is not known on this machine");
+    const char *move_cursor = tigetstr("cup");
+    const bool movable = move_cursor && move_cursor != (char *)-1;
+    del_curterm(cur_term);
+    return movable ? 0 : refuse(name, "cannot move its cursor");
+}
+
+static bool wants_color(enum ga_color_when when)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return when == GA_COLOR_ALWAYS || (when == GA_COLOR_AUTO && !(no_color && *no_color));
+}
+
+static void write_bytes(const struct ga_term *term, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t written = write(fileno(term->out), bytes, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return; /* a terminal that is gone is found out by reading */
+        bytes += written;
+        count -= (size_t)written;
+    }
+}
+
+/* Appends a capability; padding such as $<5> is left out. */
+static void append_capability(struct ga_text *out, const char *name)
+{
+    const char *at = tigetstr(name);
+    if (!at || at == (char *)-1)
+        return;
+    while (*at) {
+        const char *end = at[0] == '$' && at[1] == '<' ? strchr(at, '>') : NULL;
+        if (!end)
+            ga_text_append(out, at, 1);
+        at = end ? end + 1 : at + 1;
+    }
+}
+
+static int prepare_rescue(struct ga_term *term)
+{
+    ga_text_puts(&term->rescue, PASTE_OFF);
+    append_capability(&term->rescue, "sgr0");
+    if (term->colored)
+        append_capability(&term->rescue, "op");
+    append_capability(&term->rescue, "cnorm");
+    append_capability(&term->rescue, "rmcup");
+    ga_text_puts(&term->rescue, "\r");
+    if (ga_text_failed(&term->rescue))
+        return ga_fail(GA_ENOMEM, "no memory for the screen");
+    return 0;
+}
+
+/* Keys arrive as bytes; only ctrl-\ is still a signal, for a program that hangs. */
+static void set_modes(const struct ga_term *term)
+{
+    struct termios modes;
+    cbreak();
+    noecho();
+    nonl();
+    intrflush(stdscr, FALSE);
+    typeahead(-1);
+    leaveok(stdscr, FALSE);
+    if (tcgetattr(fileno(term->out), &modes) == 0) {
+        modes.c_iflag &= (tcflag_t) ~(IXON | IXOFF | ICRNL | INLCR | IGNCR);
+        modes.c_lflag |= ISIG;
+        modes.c_cc[VINTR] = _POSIX_VDISABLE;
+        modes.c_cc[VSUSP] = _POSIX_VDISABLE;
+        modes.c_cc[VLNEXT] = _POSIX_VDISABLE;
+        modes.c_cc[VDISCARD] = _POSIX_VDISABLE;
+        tcsetattr(fileno(term->out), TCSADRAIN, &modes);
+    }
+    def_prog_mode();
+}
+
+static int open_screen(struct ga_term *term, enum ga_color_when when)
+{
+    const int fd = dup(STDOUT_FILENO);
+    term->out = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!term->out) {
+        const int why = errno;
+        if (fd >= 0)
+            close(fd);
+        return ga_fail_errno(GA_EIO, why, "cannot write to the terminal");
+    }
+    if (tcgetattr(fd, &term->usual) < 0)
+        return ga_fail_errno(GA_EIO, errno, "cannot ask the terminal for its modes");
+    term->screen = newterm(NULL, term->out, stdin);
+    if (!term->screen)
+        return ga_fail(GA_EUNSUPPORTED, "TERM=%s: curses cannot use this terminal",
+                       getenv("TERM") ? getenv("TERM") : "");
+    set_modes(term);
+    term->colored = wants_color(when) && has_colors() && start_color() == OK;
+    if (term->colored)
+        use_default_colors();
+    return 0;
+}
+
+int ga_term_open(struct ga_term **out, enum ga_color_when when)
+{
+    *out = NULL;
+    struct ga_term *term = ga_alloc(1, sizeof(*term));
+    if (!term)
+        return GA_ENOMEM;
+    setlocale(LC_CTYPE, "");
+    term->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    term->cursor_row = term->rows = term->columns = -1;
+    term->stale = true;
+    int code = open_screen(term, when);
+    if (code == 0)
+        code = prepare_rescue(term);
+    if (code < 0) {
+        ga_term_close(term);
+        return code;
+    }
+    term->entered = true;
+    write_bytes(term, PASTE_ON, sizeof(PASTE_ON) - 1);
+    ga_term_measure(term);
+    *out = term;
+    return 0;
+}
+
+void ga_term_close(struct ga_term *term)
+{
+    if (!term)
+        return;
+    ga_term_leave(term);
+    if (term->screen)
+        delscreen(term->screen);
+    if (term->out)
+        fclose(term->out);
+    ga_cells_close(&term->shown);
+    ga_text_free(&term->rescue);
+    free(term);
+}
+
+bool ga_term_utf8(const struct ga_term *term)
+{
+    return term->utf8;
+}
+
+bool ga_term_colored(const struct ga_term *term)
+{
+    return term->colored;
+}
+
+/* The Linux console's fonts have blocks, seldom braille. */
+enum ga_glyphs ga_term_glyphs(const struct ga_term *term)
+{
+    const char *name = getenv("TERM");
+    if (!term->utf8)
+        return GA_GLYPHS_ASCII;
+    return name && strcmp(name, "linux") == 0 ? GA_GLYPHS_BLOCK : GA_GLYPHS_BRAILLE;
+}
+
+int ga_term_rows(const struct ga_term *term)
+{
+    return term->rows;
+}
+
+int ga_term_columns(const struct ga_term *term)
+{
+    return term->columns;
+}
+
+bool ga_term_measure(struct ga_term *term)
+{
+    struct winsize size;
+    int rows = LINES;
+    int columns = COLS;
+    if (ioctl(fileno(term->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0) {
+        rows = size.ws_row;
+        columns = size.ws_col;
+    }
+    if (rows == term->rows && columns == term->columns)
+        return false;
+    if (rows != LINES || columns != COLS)
+        resizeterm(rows, columns);
+    term->rows = rows;
+    term->columns = columns;
+    ga_term_forget(term);
+    return true;
+}
+
+static short color_number(const struct ga_color *color)
+{
+    if (COLORS >= 256)
+        return color->index256;
+    if (color->index16 < 0)
+        return GA_COLOR_DEFAULT;
+    return (short)(COLORS >= 16 ? color->index16 : color->index16 & 7);
+}
+
+static attr_t attributes_of(unsigned attributes)
+{
+    static const struct {
+        unsigned ours;
+        attr_t theirs;
+    } table[] = {{GA_ATTR_BOLD, A_BOLD},
+                 {GA_ATTR_DIM, A_DIM},
+                 {GA_ATTR_REVERSE, A_REVERSE},
+                 {GA_ATTR_UNDERLINE, A_UNDERLINE}};
+    attr_t found = A_NORMAL;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (attributes & table[i].ours)
+            found |= table[i].theirs;
+    return found;
+}
+
+static void take_theme(struct ga_term *term, enum ga_theme theme)
+{
+    for (unsigned role = 0; role < GA_ROLE_COUNT; role++) {
+        const struct ga_style *style = ga_theme_style(theme, role);
+        const int foreground = color_number(&style->foreground);
+        const int background = color_number(&style->background);
+        int pair = 0;
+        if (term->colored && (foreground >= 0 || background >= 0))
+            pair = alloc_pair(foreground, background);
+        term->look[role].pair = pair > 0 ? pair : 0;
+        term->look[role].attributes = attributes_of(style->attributes);
+    }
+    term->theme = theme;
+    term->stale = true;
+}
+
+static void put_cell(const struct ga_term *term, int row, int column, const struct ga_cell *cell)
+{
+    const struct look *look = &term->look[cell->role < GA_ROLE_COUNT ? cell->role : GA_ROLE_TEXT];
+    const bool fits = cell->character >= ' ' && (term->utf8 || cell->character < 0x7f);
+    const wchar_t text[2] = {fits ? (wchar_t)cell->character : L'?', L'\0'};
+    cchar_t shape;
+    setcchar(&shape, text, look->attributes | attributes_of(cell->attributes), 0, &look->pair);
+    mvadd_wch(row, column, &shape);
+}
+
+static bool same_cell(const struct ga_cell *a, const struct ga_cell *b)
+{
+    return a->character == b->character && a->role == b->role && a->attributes == b->attributes;
+}
+
+/* Tells curses the cells that differ from what it was told before. A character whose right half
+ * changed is told again: curses blanked it when that half was written. */
+static void put_changes(struct ga_term *term, const struct ga_cells *cells)
+{
+    for (int row = 0; row < cells->rows; row++) {
+        const struct ga_cell *cell = cells->cell + (size_t)row * (size_t)cells->columns;
+        struct ga_cell *shown = term->shown.cell + (size_t)row * (size_t)cells->columns;
+        for (int column = 0; column < cells->columns; column++) {
+            const bool wide = column + 1 < cells->columns && cell[column + 1].character == 0;
+            const bool same = same_cell(&cell[column], &shown[column]) &&
+                              (!wide || same_cell(&cell[column + 1], &shown[column + 1]));
+            if (cell[column].character != 0 && (!same || term->stale))
+                put_cell(term, row, column, &cell[column]);
+        }
+        memcpy(shown, cell, (size_t)cells->columns * sizeof(*cell));
+    }
+}
+
+static void put_cursor(struct ga_term *term, int row, int column)
+{
+    if ((row < 0) != (term->cursor_row < 0) || term->stale)
+        curs_set(row < 0 ? 0 : 1);
+    term->cursor_row = row;
+    if (row >= 0)
+        move(row, column < term->columns ? column : term->columns - 1);
+}
+
+void ga_term_show(struct ga_term *term, const struct ga_cells *cells, enum ga_theme theme,
+                  int cursor_row, int cursor_column)
+{
+    if (!term->entered || cells->rows != term->rows || cells->columns != term->columns)
+        return;
+    if (theme != term->theme || term->stale)
+        take_theme(term, theme);
+    const bool other_size =
+        term->shown.rows != cells->rows || term->shown.columns != cells->columns;
+    if (!term->shown.cell) {
+        if (ga_cells_open(&term->shown, cells->rows, cells->columns, cells->glyphs) < 0)
+            return;
+    } else if (other_size && ga_cells_resize(&term->shown, cells->rows, cells->columns) < 0) {
+        return;
+    }
+    put_changes(term, cells);
+    put_cursor(term, cursor_row, cursor_column);
+    wnoutrefresh(stdscr);
+    doupdate();
+    term->stale = false;
+}
+
+void ga_term_forget(struct ga_term *term)
+{
+    term->stale = true;
+    erase();
+    clearok(curscr, TRUE);
+}
+
+void ga_term_leave(struct ga_term *term)
+{
+    if (!term->entered)
+        return;
+    term->entered = false;
+    curs_set(1);
+    endwin();
+    write_bytes(term, PASTE_OFF, sizeof(PASTE_OFF) - 1);
+}
+
+void ga_term_enter(struct ga_term *term)
+{
+    if (term->entered)
+        return;
+    term->entered = true;
+    reset_prog_mode();
+    write_bytes(term, PASTE_ON, sizeof(PASTE_ON) - 1);
+    ga_term_measure(term);
+    ga_term_forget(term);
+}
+
+bool ga_term_foreground(const struct ga_term *term)
+{
+    const pid_t group = tcgetpgrp(fileno(term->out));
+    return group < 0 || group == getpgrp();
+}
+
+void ga_term_rescue(const struct ga_term *term, struct ga_term_rescue *out)
+{
+    *out = (struct ga_term_rescue){.fd = fileno(term->out),
+                                   .bytes = ga_text_get(&term->rescue),
+                                   .count = term->rescue.length,
+                                   .usual = term->usual};
+}

@@ -43,7 +43,7 @@ struct ga_batch {
 
 /* Set in ga_tally.flags. */
 enum {
-    GA_TALLY_BEYOND = 1,   /* a finite gradient term beyond 2^27: outside the exact range */
+    GA_TALLY_BEYOND = 1,   /* a finite gradient term beyond 2^27, or a loss beyond 2^63 */
     GA_TALLY_NONFINITE = 2 /* a term, or a loss, that is not finite */
 };
 
@@ -51,7 +51,7 @@ enum {
 struct ga_tally {
     double loss[3]; /* weighted loss sum in three doubles; their sum, largest first, is the loss */
     double weight[2];     /* sum of example weights in two doubles */
-    double weight_square; /* sum of squared example weights (for the noise scale only) */
+    double weight_square; /* of example weights, for the noise scale only: exact while they are 1 */
     uint64_t examples;
     uint64_t correct; /* xent: examples whose largest output (lowest index on ties) is the label */
     uint32_t flags;
@@ -115,7 +115,10 @@ struct ga_compute {
     int (*evaluate)(struct ga_context *context, const float *weights, const struct ga_batch *batch,
                     struct ga_tally *tally);
 
-    /* Outputs of the net for `batch`, (count, width[layers]) floats, host memory. */
+    /*
+     * Outputs of the net for `batch`, (count, width[layers]) floats, host memory. GA_EUNSUPPORTED
+     * for a quadratic, which has none.
+     */
     int (*predict)(struct ga_context *context, const float *weights, const struct ga_batch *batch,
                    float *outputs);
 
@@ -157,7 +160,11 @@ size_t ga_first_nonfinite(const float *values, size_t count);
 /* Nanoseconds of device work that one example costs, roughly: decides inline or worker. */
 double ga_compute_example_cost_ns(const struct ga_net *net);
 
-/* Which instruction set the exact kernels run on: "avx2" or "baseline"; for `devices`. */
+/*
+ * Which instruction set the exact kernels run on: "avx2" or "baseline"; for `devices`. Chosen at
+ * the first use; the environment variable GA_CPU_KERNEL may name one (for tests: all give the same
+ * bits), and open() fails with GA_EINPUT where this machine does not have it.
+ */
 const char *ga_compute_cpu_kernel(void);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "compute/cpu_kernel.h"
-#include "compute/norm.h"
 
 struct ga_context {
     struct ga_net net;
@@ -236,19 +235,8 @@ static void exact_clear(const struct ga_net *net, void *sums)
 static double exact_mean(const struct ga_net *net, const void *sums, double divisor,
                          float *gradient)
 {
-    const struct ga_cpu_kernel *kernel = any_kernel();
     const double *high = sums;
-    const double *low = high + net->parameters;
-    double total = 0.0;
-    float piece[GA_NORM_PIECE];
-    for (size_t at = 0; at < net->parameters; at += GA_NORM_PIECE) {
-        const size_t left = net->parameters - at;
-        const size_t count = left < GA_NORM_PIECE ? left : GA_NORM_PIECE;
-        float *out = gradient ? gradient + at : piece;
-        kernel->divide(high + at, low + at, divisor, count, out);
-        total = ga_norm_add(total, out, count);
-    }
-    return __builtin_sqrt(total);
+    return any_kernel()->mean(high, high + net->parameters, divisor, net->parameters, gradient);
 }
 
 static void exact_read_sums(const struct ga_net *net, const void *sums, size_t first, size_t count,

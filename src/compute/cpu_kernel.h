@@ -47,8 +47,8 @@ struct ga_cpu_kernel {
 
     void (*add)(double *to, const double *from, size_t count);
 
-    /* out[i] = (float)((high[i] + low[i]) / divisor) */
-    void (*divide)(const double *high, const double *low, double divisor, size_t count, float *out);
+    /* out[i] = (float)((high[i] + low[i]) / divisor) where `out` is not NULL; gives their norm. */
+    double (*mean)(const double *high, const double *low, double divisor, size_t count, float *out);
 
     void (*step)(const struct ga_step *step, size_t count, const float *gradient,
                  const float *weights, const float *state, float *new_weights, float *new_state);

@@ -57,6 +57,15 @@ LANES_INLINE lanes_d lanes_widen(lanes_h x)
 #endif
 }
 
+LANES_INLINE lanes_h lanes_narrow(lanes_d x)
+{
+#if GA_LANES == 8
+    return (lanes_h)_mm256_cvtpd_ps((__m256d)x);
+#else
+    return __builtin_convertvector(x, lanes_h);
+#endif
+}
+
 /* Floats `from` .. as doubles; they are half a vector. */
 LANES_INLINE lanes_d lanes_load_wide(const float *from)
 {

@@ -34,14 +34,14 @@ struct ga_tensor {
 };
 
 struct ga_net {
-    enum ga_net_kind kind;
     size_t layers;                   /* weight layers; 1 for quadratic */
     size_t width[GA_NET_LAYERS + 1]; /* units: width[0] inputs ... width[layers] outputs */
     size_t weight_at[GA_NET_LAYERS]; /* offset of each layer's weight, elements */
     size_t bias_at[GA_NET_LAYERS];   /* and bias; unused without */
-    bool bias;
+    enum ga_net_kind kind;
     enum ga_net_activation activation; /* of the hidden layers; the output is linear */
     enum ga_net_loss loss;
+    bool bias;
     size_t parameters; /* all of them */
     size_t tensors;
     struct ga_tensor tensor[GA_NET_TENSORS];

@@ -67,6 +67,7 @@ static void run_pasted(struct prompt *prompt, const char *line)
 static void run_typed(struct prompt *prompt, const char *line)
 {
     struct ga_console *console = prompt->plain->console;
+    ga_console_pump(console); /* what happened before is told before */
     if (strchr(line, '\n'))
         run_pasted(prompt, line);
     else

@@ -91,8 +91,9 @@ static void training_open(struct training *t, const struct recipe *r)
 {
     const struct ga_model_spec spec = {GA_NET_MLP,    r->layers, r->widths,
                                        r->activation, r->loss,   true};
-    t->device = must((void *)(uintptr_t)ga_compute_find("cpu", "exact"));
-    if (ga_net_build(&t->net, &spec) < 0 || t->device->open(&t->context, &t->net, EXAMPLES) < 0)
+    t->device = ga_compute_find("cpu", "exact");
+    if (!t->device || ga_net_build(&t->net, &spec) < 0 ||
+        t->device->open(&t->context, &t->net, EXAMPLES) < 0)
         must(NULL);
     const size_t n = t->net.parameters;
     const size_t outputs = t->net.width[t->net.layers];

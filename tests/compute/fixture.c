@@ -79,15 +79,15 @@ void bench_open(struct bench *bench, const struct ga_net *net, size_t examples)
         units += net->width[k];
         widest = net->width[k] > widest ? net->width[k] : widest;
     }
-    const size_t wide = (1 + 2 * widest) * GA_CPU_CHUNK;
-    bench->room = calloc(3 * units * n + 2 * wide, sizeof(float));
-    assert_non_null(bench->room);
+    bench->room = calloc(3 * units * n + 1, sizeof *bench->room);
+    bench->wide = calloc((1 + 2 * widest) * GA_CPU_CHUNK, sizeof *bench->wide);
+    assert_true(bench->room && bench->wide);
     bench->work.net = &bench->net;
     bench->work.small = net->parameters <= GA_CPU_SMALL;
-    bench->work.wide = (double *)bench->room;
+    bench->work.wide = bench->wide;
     for (size_t e = 0; e < GA_CPU_CHUNK; e++)
         bench->work.wide[e] = 1.0;
-    float *next = bench->room + 2 * wide;
+    float *next = bench->room;
     for (size_t k = 0; k <= net->layers; k++) {
         bench->work.rows[k] = next;
         bench->work.deltas[k] = next + net->width[k] * n;
@@ -99,6 +99,7 @@ void bench_open(struct bench *bench, const struct ga_net *net, size_t examples)
 void bench_close(struct bench *bench)
 {
     free(bench->room);
+    free(bench->wide);
 }
 
 struct reference {
@@ -176,10 +177,10 @@ static double xent(struct reference *r, int32_t label)
     const size_t width = r->net->width[last];
     const double *y = r->values[last];
     double largest = y[0];
-    double sum = 0;
     for (size_t o = 1; o < width; o++)
         largest = y[o] > largest ? y[o] : largest;
-    for (size_t o = 0; o < width; o++)
+    double sum = exp(y[0] - largest);
+    for (size_t o = 1; o < width; o++)
         sum += exp(y[o] - largest);
     for (size_t o = 0; o < width; o++)
         r->deltas[last][o] = exp(y[o] - largest) / sum - (o == (size_t)label ? 1 : 0);

@@ -26,6 +26,7 @@ struct bench {
     struct ga_net net;
     struct ga_cpu_work work;
     float *room;
+    double *wide;
 };
 void bench_open(struct bench *bench, const struct ga_net *net, size_t examples);
 void bench_close(struct bench *bench);

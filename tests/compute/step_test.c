@@ -18,16 +18,16 @@ struct oracle {
 
 struct setting {
     enum ga_step_kind kind;
-    double lr, momentum, weight_decay, clip;
     bool nesterov;
+    double lr, momentum, weight_decay, clip;
 };
 
 static const struct setting settings[] = {
-    {GA_STEP_SGD, 0.05, 0, 0, 1, false},      {GA_STEP_SGD, 0.05, 0, 0.1, 1, false},
-    {GA_STEP_SGD, 0.05, 0.9, 0, 1, false},    {GA_STEP_SGD, 0.05, 0.9, 0.01, 0.3, true},
-    {GA_STEP_SGD, 0.05, 0.5, 0, 0.7, true},   {GA_STEP_ADAM, 0.01, 0, 0, 1, false},
-    {GA_STEP_ADAM, 0.01, 0, 0.1, 0.5, false}, {GA_STEP_ADAMW, 0.01, 0, 0.1, 1, false},
-    {GA_STEP_ADAMW, 0.02, 0, 0, 0.25, false},
+    {GA_STEP_SGD, false, 0.05, 0, 0, 1},      {GA_STEP_SGD, false, 0.05, 0, 0.1, 1},
+    {GA_STEP_SGD, false, 0.05, 0.9, 0, 1},    {GA_STEP_SGD, true, 0.05, 0.9, 0.01, 0.3},
+    {GA_STEP_SGD, true, 0.05, 0.5, 0, 0.7},   {GA_STEP_ADAM, false, 0.01, 0, 0, 1},
+    {GA_STEP_ADAM, false, 0.01, 0, 0.1, 0.5}, {GA_STEP_ADAMW, false, 0.01, 0, 0.1, 1},
+    {GA_STEP_ADAMW, false, 0.02, 0, 0, 0.25},
 };
 
 static void oracle_sgd(struct oracle *o, const struct setting *s, size_t i, double g)

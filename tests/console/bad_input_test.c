@@ -232,11 +232,10 @@ static void test_save_on_a_full_disk(void **state)
     assert_program((const char *[]){"g", "--batch", "-e", "save a.safetensors", NULL}, folder, 0,
                    "", "");
     char *old = ga_test_read_file(path, &before);
-    assert_program((const char *[]){"/bin/sh", "-c",
-                                    "ulimit -f 1; exec \"$0\" --batch -e 'run 5' -e "
-                                    "'save a.safetensors'",
-                                    GA_PROGRAM, NULL},
-                   folder, 2, "gaconsole: -e:2: ", "a.safetensors");
+    static const char limited[] =
+        "ulimit -f 1; exec \"$0\" --batch -e 'run 5' -e 'save a.safetensors'";
+    assert_program((const char *[]){"/bin/sh", "-c", limited, GA_PROGRAM, NULL}, folder, 2,
+                   "gaconsole: -e:2: ", "a.safetensors");
     char *new = ga_test_read_file(path, &after);
     assert_int_equal(before, after);
     assert_memory_equal(old, new, before);

@@ -5,13 +5,16 @@
 #include "console/options.h"
 #include "support/support.h"
 
-/* The words are string literals, and nothing writes to argv. */
+/* Behind the program's name; nothing writes to the words. */
 static int read_words(struct ga_arguments *out, const char *const *words)
 {
-    char *argv[GA_SOURCES + 8] = {(char *)(uintptr_t) "gaconsole"};
+    const char *named[GA_SOURCES + 8] = {"gaconsole"};
+    char **argv = NULL;
+    const char **first = named;
     int argc = 1;
     for (; *words; words++)
-        argv[argc++] = (char *)(uintptr_t)*words;
+        named[argc++] = *words;
+    memcpy(&argv, &first, sizeof(argv));
     return ga_arguments_read(out, argc, argv);
 }
 

@@ -19,7 +19,9 @@ static void start(const char *const *argv, const char *folder, const int out[2],
     close(fail[0]);
     if (folder && chdir(folder) < 0)
         _exit(126);
-    execv(strchr(argv[0], '/') ? argv[0] : GA_PROGRAM, (char *const *)(uintptr_t)argv);
+    char *const *words = NULL; /* execv() does not write to them, whatever its type says */
+    memcpy(&words, &argv, sizeof(words));
+    execv(strchr(argv[0], '/') ? argv[0] : GA_PROGRAM, words);
     _exit(127);
 }
 

@@ -34,7 +34,9 @@ static void start_program(const struct seat *seat, const char *const *argv)
     unsetenv("XDG_STATE_HOME");
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("INPUTRC");
-    execv(GA_PROGRAM, (char *const *)(uintptr_t)argv);
+    char *const *words = NULL; /* execv() does not write to them, whatever its type says */
+    memcpy(&words, &argv, sizeof(words));
+    execv(GA_PROGRAM, words);
     _exit(127);
 }
 

@@ -14,6 +14,7 @@ struct ga_mailbox {
     pthread_cond_t posted; /* on CLOCK_MONOTONIC */
     struct ga_letter *first;
     struct ga_letter *last;
+    bool woken; /* under the mutex */
     atomic_size_t count;
 };
 
@@ -77,6 +78,14 @@ void ga_mailbox_post(struct ga_mailbox *box, struct ga_letter *letter)
     pthread_mutex_unlock(&box->mutex);
 }
 
+void ga_mailbox_wake(struct ga_mailbox *box)
+{
+    pthread_mutex_lock(&box->mutex);
+    box->woken = true;
+    pthread_cond_signal(&box->posted);
+    pthread_mutex_unlock(&box->mutex);
+}
+
 bool ga_mailbox_waiting(const struct ga_mailbox *box)
 {
     return atomic_load_explicit(&box->count, memory_order_acquire) > 0;
@@ -97,8 +106,9 @@ static bool wait_posted(struct ga_mailbox *box, int64_t deadline_ns)
 struct ga_letter *ga_mailbox_take(struct ga_mailbox *box, int64_t deadline_ns)
 {
     pthread_mutex_lock(&box->mutex);
-    while (!box->first && wait_posted(box, deadline_ns))
+    while (!box->first && !box->woken && wait_posted(box, deadline_ns))
         continue;
+    box->woken = false;
     struct ga_letter *letter = box->first;
     if (letter) {
         box->first = letter->next;

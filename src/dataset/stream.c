@@ -363,6 +363,50 @@ int ga_stream_next(struct ga_stream *stream, size_t examples, struct ga_window *
     return 0;
 }
 
+/* Examples of the window that holds the pieces number `piece` of all shards. */
+static size_t piece_window(const struct ga_stream *stream, size_t examples, size_t piece)
+{
+    size_t sum = 0;
+    if (stream->spec.tail == GA_STREAM_WRAP) {
+        return examples;
+    }
+    for (size_t r = 0; r < stream->spec.replicas; r++) {
+        size_t share = share_of(examples, stream->spec.replicas, r);
+        size_t before = smaller(piece * share, stream->lane[r].size);
+        sum += smaller(share, stream->lane[r].size - before);
+    }
+    return sum;
+}
+
+int ga_stream_take(struct ga_stream *stream, size_t replica, size_t examples, uint32_t *rows,
+                   size_t *count, size_t *window)
+{
+    size_t share = share_of(examples, stream->spec.replicas, replica);
+    size_t size = stream->lane[replica].size;
+    bool drop = stream->spec.tail == GA_STREAM_DROP;
+    *count = 0;
+    *window = 0;
+    if (share == 0 || size == 0) {
+        return 0;
+    }
+    if (drop && share > size) {
+        return ga_fail(
+            GA_ERANGE,
+            "tail drop with a share of %zu examples would never take one of the %zu rows "
+            "of replica %zu, expected a share of at most %zu",
+            share, size, replica, size);
+    }
+    if (lane_left(stream, replica) < (drop ? share : 1)) {
+        stream->lane_epoch[replica]++;
+        stream->lane_offset[replica] = 0;
+    }
+    *window = piece_window(stream, examples, (size_t)stream->lane_offset[replica] / share);
+    *count =
+        stream->spec.tail == GA_STREAM_WRAP ? share : smaller(share, lane_left(stream, replica));
+    take_lane(stream, replica, *count, rows);
+    return 0;
+}
+
 int ga_stream_peek(struct ga_stream *stream, size_t examples, size_t *window_examples)
 {
     int code = ga_stream_check(&stream->spec, examples);

@@ -27,6 +27,11 @@ static const struct {
     {"mode", "multi_worker_mirrored", GA_MODE_SYNC},
     {"mode", "ddp", GA_MODE_SYNC},
     {"mode", "all-reduce", GA_MODE_SYNC},
+    {"mode", "parameter_server", GA_MODE_ASYNC},
+    {"mode", "ps", GA_MODE_ASYNC},
+    {"mode", "softsync", GA_MODE_BUFFERED},
+    {"mode", "local_sgd", GA_MODE_LOCAL},
+    {"mode", "fedavg", GA_MODE_LOCAL},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -119,6 +119,39 @@ void ga_value_write_schedule(const struct ga_setting *row, const struct ga_setti
     ga_text_puts(to, ")");
 }
 
+int ga_value_read_outer(const struct ga_setting *row, struct ga_settings *draft, const char *text)
+{
+    struct form form;
+    if (!parse_form(&form, text))
+        return malformed(row, text);
+    const int kind = ga_choice_value("outer", form.word);
+    double lr = 0;
+    double momentum = 0;
+    if (kind < 0 || form.arguments != (kind == GA_OUTER_NONE ? 0 : 2))
+        return malformed(row, text);
+    if (kind != GA_OUTER_NONE && (argument_real(&form, 0, 0, row->high, &lr) < 0 ||
+                                  argument_real(&form, 1, 0, 0x1.fffffffffffffp-1, &momentum) < 0))
+        return ga_value_refuse(row, text);
+    draft->outer.kind = (enum ga_outer)kind;
+    draft->outer.lr = lr;
+    draft->outer.momentum = momentum;
+    return 0;
+}
+
+void ga_value_write_outer(const struct ga_setting *row, const struct ga_settings *from,
+                          struct ga_text *to)
+{
+    (void)row;
+    ga_text_puts(to, ga_choice_word("outer", (int)from->outer.kind));
+    if (from->outer.kind == GA_OUTER_NONE)
+        return;
+    ga_text_puts(to, "(");
+    ga_text_number(to, from->outer.lr);
+    ga_text_puts(to, ",");
+    ga_text_number(to, from->outer.momentum);
+    ga_text_puts(to, ")");
+}
+
 static const int jitter_arguments[] = {0, 2, 1, 0, 1, 2};
 
 int ga_value_check_jitter(const struct ga_settings *settings)

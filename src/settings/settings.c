@@ -130,11 +130,15 @@ bool ga_setting_same(const struct ga_setting *row, const struct ga_settings *a,
     return same;
 }
 
+static int64_t window_of(const struct ga_settings *settings)
+{
+    return settings->global > 0 ? settings->global
+                                : (int64_t)settings->replicas * settings->accum * settings->batch;
+}
+
 static int check_window(const struct ga_settings *settings)
 {
-    const int64_t window = settings->global > 0
-                               ? settings->global
-                               : (int64_t)settings->replicas * settings->accum * settings->batch;
+    const int64_t window = window_of(settings);
     if (window <= GA_MAX_WINDOW)
         return 0;
     return ga_fail(GA_ERANGE,
@@ -161,10 +165,65 @@ static int check_nesterov(const struct ga_settings *settings)
     return ga_fail(GA_ERANGE, "nesterov on with momentum 0: expected a momentum above 0");
 }
 
+/* Push modes hand out the pieces of a window one by one: each replica must find one in it. */
+static int check_pieces(const struct ga_settings *settings)
+{
+    const bool pushes = settings->mode == GA_MODE_ASYNC || settings->mode == GA_MODE_SSP ||
+                        settings->mode == GA_MODE_BUFFERED || settings->mode == GA_MODE_HOGWILD;
+    if (!pushes || settings->global == 0 || settings->global >= settings->replicas)
+        return 0;
+    return ga_fail(GA_ERANGE,
+                   "mode %s with global %d and %d replicas: expected at least one example each, so "
+                   "global %d or more",
+                   ga_choice_word("mode", (int)settings->mode), (int)settings->global,
+                   (int)settings->replicas, (int)settings->replicas);
+}
+
+static int check_outer(const struct ga_settings *settings)
+{
+    if (settings->outer.kind != GA_OUTER_NESTEROV || settings->outer.momentum > 0)
+        return 0;
+    return ga_fail(GA_ERANGE, "outer nesterov with momentum 0: expected a momentum above 0");
+}
+
+static int check_hogwild(const struct ga_settings *settings)
+{
+    if (settings->mode != GA_MODE_HOGWILD ||
+        (settings->optimizer == GA_SGD && settings->momentum == 0))
+        return 0;
+    return ga_fail(GA_ERANGE,
+                   "mode hogwild has no server to keep optimizer state: expected optimizer "
+                   "sgd with momentum 0");
+}
+
+static int check_buffer(const struct ga_settings *settings)
+{
+    const int64_t share = (window_of(settings) + settings->replicas - 1) / settings->replicas;
+    const int64_t pushes = settings->buffer > 0 ? settings->buffer : settings->replicas;
+    if (settings->mode != GA_MODE_BUFFERED || pushes * share <= GA_MAX_WINDOW)
+        return 0;
+    return ga_fail(GA_ERANGE,
+                   "buffer %lld x %lld examples of an item: expected at most %d examples in one "
+                   "update with numerics exact",
+                   (long long)pushes, (long long)share, GA_MAX_WINDOW);
+}
+
+/* Rows of a whole round are kept while it runs. */
+static int check_round(const struct ga_settings *settings)
+{
+    const int64_t most = INT64_C(1) << 24;
+    if (settings->mode != GA_MODE_LOCAL || settings->period * window_of(settings) <= most)
+        return 0;
+    return ga_fail(GA_ERANGE,
+                   "period %d x %lld examples of a window: expected at most %lld in a round",
+                   (int)settings->period, (long long)window_of(settings), (long long)most);
+}
+
 int ga_settings_check(const struct ga_settings *settings)
 {
     static int (*const rules[])(const struct ga_settings *) = {
-        check_window, check_backup, check_nesterov, ga_value_check_jitter};
+        check_window,  check_backup, check_nesterov, check_pieces,         check_outer,
+        check_hogwild, check_buffer, check_round,    ga_value_check_jitter};
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         const int code = rules[i](settings);
         if (code < 0)

@@ -29,6 +29,8 @@
 #define GA_MAX_LAYERS   16    /* weight layers of a net */
 #define GA_MAX_WIDTH    65536 /* units of one layer */
 #define GA_MAX_REPLICAS 4096
+#define GA_MAX_LAG      4096 /* versions that delay keeps */
+#define GA_MAX_PERIOD   4096
 #define GA_MAX_WINDOW   262144 /* 2^18 examples: the bound of the exact sums */
 
 struct ga_settings {
@@ -39,6 +41,17 @@ struct ga_settings {
     enum ga_mode mode;
     int32_t backup; /* k: the window closes at the first P-k finishes */
     enum ga_late late;
+    int32_t lag;    /* delay: updates between the weights read and the weights updated */
+    int32_t bound;  /* ssp: items ahead of the slowest; buffered 0: wait for the update; -1: none */
+    int32_t buffer; /* buffered: pushes to an update; 0: P */
+    int32_t period; /* local: private steps of a round */
+    struct {
+        enum ga_outer kind;
+        double lr, momentum;
+    } outer;
+    enum ga_scale scale;
+    enum ga_writes writes;
+    enum ga_failure failure;
     enum ga_reduce reduce;
 
     enum ga_optimizer optimizer;

@@ -52,6 +52,49 @@ void ga_value_write_int32(const struct ga_setting *row, const struct ga_settings
     ga_text_printf(to, "%d", (int)value);
 }
 
+static int read_word_or_int32(const struct ga_setting *row, struct ga_settings *draft,
+                              const char *text, bool is_word, int32_t stands_for)
+{
+    if (!is_word)
+        return ga_value_read_int32(row, draft, text);
+    store(row, draft, &stands_for, sizeof(stands_for));
+    return 0;
+}
+
+int ga_value_read_bound(const struct ga_setting *row, struct ga_settings *draft, const char *text)
+{
+    const bool none =
+        strcmp(text, "none") == 0 || strcmp(text, "off") == 0 || strcmp(text, "-") == 0;
+    return read_word_or_int32(row, draft, text, none, -1);
+}
+
+void ga_value_write_bound(const struct ga_setting *row, const struct ga_settings *from,
+                          struct ga_text *to)
+{
+    int32_t value = 0;
+    memcpy(&value, field_of(row, from), sizeof(value));
+    if (value < 0)
+        ga_text_puts(to, "none");
+    else
+        ga_text_printf(to, "%d", (int)value);
+}
+
+int ga_value_read_buffer(const struct ga_setting *row, struct ga_settings *draft, const char *text)
+{
+    return read_word_or_int32(row, draft, text, strcmp(text, "P") == 0, 0);
+}
+
+void ga_value_write_buffer(const struct ga_setting *row, const struct ga_settings *from,
+                           struct ga_text *to)
+{
+    int32_t value = 0;
+    memcpy(&value, field_of(row, from), sizeof(value));
+    if (value == 0)
+        ga_text_puts(to, "P");
+    else
+        ga_text_printf(to, "%d", (int)value);
+}
+
 int ga_value_read_int64(const struct ga_setting *row, struct ga_settings *draft, const char *text)
 {
     int64_t value = 0;

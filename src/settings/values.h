@@ -17,6 +17,10 @@ ga_value_reader ga_value_read_int32, ga_value_read_int64, ga_value_read_seed, ga
 ga_value_writer ga_value_write_int32, ga_value_write_int64, ga_value_write_seed,
     ga_value_write_real;
 
+/* -1 stands for none, 0 for P. */
+ga_value_reader ga_value_read_bound, ga_value_read_buffer;
+ga_value_writer ga_value_write_bound, ga_value_write_buffer;
+
 /* 0 stands for off. */
 ga_value_reader ga_value_read_int32_or_off, ga_value_read_real_or_off;
 ga_value_writer ga_value_write_int32_or_off, ga_value_write_real_or_off;
@@ -29,9 +33,9 @@ ga_value_writer ga_value_write_time, ga_value_write_bytes, ga_value_write_bandwi
 
 /* forms.c: values with arguments. */
 ga_value_reader ga_value_read_schedule, ga_value_read_jitter, ga_value_read_pace,
-    ga_value_read_model;
+    ga_value_read_model, ga_value_read_outer;
 ga_value_writer ga_value_write_schedule, ga_value_write_jitter, ga_value_write_pace,
-    ga_value_write_model;
+    ga_value_write_model, ga_value_write_outer;
 
 /* Setting one of batch and global clears the other's rule; replicas_to_aggregate N is backup P - N.
  */

@@ -3,7 +3,6 @@
  * it, so that rescheduling and cancelling cost log P.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -116,14 +115,3 @@ const struct ga_clock_kind ga_clock_virtual = {
     .cancel = virtual_cancel,
     .first = virtual_first,
 };
-
-static const struct ga_clock_kind *const registry[] = {&ga_clock_virtual};
-
-const struct ga_clock_kind *ga_clock_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
-        if (strcmp(registry[i]->name, name) == 0)
-            return registry[i];
-    ga_fail(GA_EUNSUPPORTED, "no clock \"%s\": expected virtual", name);
-    return NULL;
-}

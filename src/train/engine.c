@@ -30,6 +30,14 @@ static void on_record(void *self, const struct ga_update_record *record)
             engine->observers[i].update(engine->observers[i].self, engine->run, record);
 }
 
+/* A worker finished something that the real clock may wait for. */
+static void wake(void *self)
+{
+    struct ga_engine *engine = self;
+
+    ga_mailbox_wake(engine->mail);
+}
+
 void ga_engine_drop_run(struct ga_engine *engine)
 {
     ga_run_close(engine->run);
@@ -58,6 +66,7 @@ int ga_engine_take_run(struct ga_engine *engine, struct ga_run *run)
         engine->data = ga_dataset_share(ga_run_data(run));
     }
     ga_run_watch(run, on_event, on_record, engine);
+    ga_run_on_wake(run, wake, engine);
     ga_engine_publish(engine);
     return GA_OK;
 }

@@ -120,6 +120,23 @@ int ga_engine_flush(struct ga_engine *engine, struct ga_change *out);
 int ga_engine_discard(struct ga_engine *engine, struct ga_change *out);
 int ga_engine_slow(struct ga_engine *engine, size_t replica, double factor, struct ga_change *out);
 
+/* Failures: a killed replica's item is dropped; a restored one pulls fresh weights. */
+int ga_engine_kill(struct ga_engine *engine, size_t replica, struct ga_change *out);
+int ga_engine_revive(struct ga_engine *engine, size_t replica, struct ga_change *out);
+
+/* What a replay of everything since the beginning of the history came to. */
+struct ga_replay {
+    uint64_t events, pushes;
+    uint64_t recorded, replayed; /* run hashes */
+};
+
+/*
+ * Runs the recorded history again, in virtual order, from its first state to the present place: a
+ * race on the real clock gives its own bits again. GA_ESTATE for hogwild on the real clock, whose
+ * reads and writes are not recorded.
+ */
+int ga_engine_replay(struct ga_engine *engine, struct ga_replay *out);
+
 /* Breakpoints: they stop a move when their condition becomes true. Numbers count from 1. */
 int ga_engine_break_add(struct ga_engine *engine, const struct ga_condition *condition);
 int ga_engine_break_delete(struct ga_engine *engine, int number);

@@ -108,20 +108,89 @@ struct intervention_request {
     struct ga_change *out;
 };
 
-static int check_intervention(const struct ga_run *run, const struct ga_intervention *what)
+static int check_change(const struct ga_run *run, const struct ga_intervention *what)
 {
-    if (what->kind == GA_DID_SLOW)
-        return ga_run_check_slow(run, what->replica, what->factor);
-    return what->kind == GA_DID_FLUSH ? ga_run_check_flush(run) : ga_run_check_discard(run);
+    (void)run;
+    (void)what;
+    return GA_OK;
 }
+
+static int check_slow(const struct ga_run *run, const struct ga_intervention *what)
+{
+    return ga_run_check_slow(run, what->replica, what->factor);
+}
+
+static int check_kill(const struct ga_run *run, const struct ga_intervention *what)
+{
+    return ga_run_check_kill(run, what->replica);
+}
+
+static int check_revive(const struct ga_run *run, const struct ga_intervention *what)
+{
+    return ga_run_check_revive(run, what->replica);
+}
+
+static int check_flush(const struct ga_run *run, const struct ga_intervention *what)
+{
+    (void)what;
+    return ga_run_check_flush(run);
+}
+
+static int check_discard(const struct ga_run *run, const struct ga_intervention *what)
+{
+    (void)what;
+    return ga_run_check_discard(run);
+}
+
+static int do_change(struct ga_run *run, const struct ga_intervention *what)
+{
+    return ga_run_change(run, what->settings);
+}
+
+static int do_slow(struct ga_run *run, const struct ga_intervention *what)
+{
+    return ga_run_slow(run, what->replica, what->factor);
+}
+
+static int do_kill(struct ga_run *run, const struct ga_intervention *what)
+{
+    return ga_run_kill(run, what->replica);
+}
+
+static int do_revive(struct ga_run *run, const struct ga_intervention *what)
+{
+    return ga_run_revive(run, what->replica);
+}
+
+static int do_flush(struct ga_run *run, const struct ga_intervention *what)
+{
+    (void)what;
+    return ga_run_flush(run);
+}
+
+static int do_discard(struct ga_run *run, const struct ga_intervention *what)
+{
+    (void)what;
+    return ga_run_discard(run);
+}
+
+/* What can be done to a run, and whether it closes the open window, which is then seen through. */
+static const struct {
+    int (*check)(const struct ga_run *run, const struct ga_intervention *what);
+    int (*act)(struct ga_run *run, const struct ga_intervention *what);
+    bool closes;
+} deed_of[GA_DID_KINDS] = {
+    [GA_DID_CHANGE] = {check_change, do_change, false},
+    [GA_DID_SLOW] = {check_slow, do_slow, false},
+    [GA_DID_KILL] = {check_kill, do_kill, false},
+    [GA_DID_REVIVE] = {check_revive, do_revive, false},
+    [GA_DID_FLUSH] = {check_flush, do_flush, true},
+    [GA_DID_DISCARD] = {check_discard, do_discard, true},
+};
 
 int ga_engine_intervene(struct ga_engine *engine, const struct ga_intervention *what)
 {
-    if (what->kind == GA_DID_CHANGE)
-        return ga_run_change(engine->run, what->settings);
-    if (what->kind == GA_DID_SLOW)
-        return ga_run_slow(engine->run, what->replica, what->factor);
-    return what->kind == GA_DID_FLUSH ? ga_run_flush(engine->run) : ga_run_discard(engine->run);
+    return deed_of[what->kind].act(engine->run, what);
 }
 
 int ga_engine_remember_slow(struct ga_engine *engine, size_t replica, double factor)
@@ -140,7 +209,8 @@ static int intervention_call(struct ga_engine *engine, void *arg)
     struct intervention_request *request = arg;
 
     memset(request->out, 0, sizeof *request->out);
-    if (ga_engine_ensure_run(engine) < 0 || check_intervention(engine->run, &request->what) < 0 ||
+    if (ga_engine_ensure_run(engine) < 0 ||
+        deed_of[request->what.kind].check(engine->run, &request->what) < 0 ||
         (request->what.kind == GA_DID_SLOW &&
          ga_engine_remember_slow(engine, request->what.replica, request->what.factor) < 0))
         return ga_error_code();
@@ -150,7 +220,7 @@ static int intervention_call(struct ga_engine *engine, void *arg)
     if (ga_engine_intervene(engine, &request->what) < 0 || note(engine, &request->what) < 0)
         return ga_error_code();
     ga_history_reached(engine->history, ga_run_counters(engine->run));
-    if (request->what.kind != GA_DID_SLOW && ga_engine_to_boundary(engine) < 0)
+    if (deed_of[request->what.kind].closes && ga_engine_to_boundary(engine) < 0)
         return ga_error_code();
     describe_change(engine, request->out);
     ga_engine_publish(engine);
@@ -180,4 +250,16 @@ int ga_engine_slow(struct ga_engine *engine, size_t replica, double factor, stru
     return ask_intervention(
         engine,
         &(struct ga_intervention){.kind = GA_DID_SLOW, .replica = replica, .factor = factor}, out);
+}
+
+int ga_engine_kill(struct ga_engine *engine, size_t replica, struct ga_change *out)
+{
+    return ask_intervention(
+        engine, &(struct ga_intervention){.kind = GA_DID_KILL, .replica = replica}, out);
+}
+
+int ga_engine_revive(struct ga_engine *engine, size_t replica, struct ga_change *out)
+{
+    return ask_intervention(
+        engine, &(struct ga_intervention){.kind = GA_DID_REVIVE, .replica = replica}, out);
 }

@@ -27,6 +27,7 @@ static int interventions_due(struct ga_engine *engine)
         if (what->events != ga_run_counters(engine->run)->events)
             break;
         engine->cursor++;
+        engine->replaying = true;
         if (ga_engine_intervene(engine, what) < 0 ||
             ga_run_settle_draft(engine->run, &engine->draft) < 0)
             return ga_error_code();
@@ -111,6 +112,7 @@ void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out)
         out->forgotten = forgets ? end : 0;
     if (forgets || engine->cursor < ga_history_interventions(engine->history))
         ga_history_forget(engine->history, ga_run_counters(engine->run), engine->cursor);
+    ga_run_forget_race(engine->run);
 }
 
 /* The change at the cursor is the first one not done in this position. */
@@ -152,12 +154,21 @@ static bool begins_behind(const struct ga_engine *engine, enum ga_history_key ke
     return begin > target || (begin == target && by_windows(key) && first->phase != GA_PHASE_IDLE);
 }
 
+static int cannot_replay(void)
+{
+    return ga_fail(GA_ESTATE,
+                   "hogwild on the real clock cannot be replayed: its reads and writes are not "
+                   "recorded");
+}
+
 /* Restores a state and re-executes up to the target: everything is as it was then. */
 static int seek_from(struct ga_engine *engine, const struct ga_state *from, enum ga_history_key key,
                      uint64_t target)
 {
     int code = GA_OK;
 
+    if (!ga_run_reproducible(engine->run) && ga_history_key(&from->counters, key) != target)
+        return cannot_replay();
     engine->seeking = true;
     code = restore(engine, from);
     while (code == GA_OK && !arrived(engine, key, target))
@@ -174,6 +185,31 @@ static int seek(struct ga_engine *engine, enum ga_history_key key, uint64_t targ
         return ga_fail(GA_ESTATE, "the history begins behind update %llu, expected a later one",
                        (unsigned long long)ga_history_first(engine->history)->counters.updates);
     return seek_from(engine, ga_history_before(engine->history, key, target), key, target);
+}
+
+static int replay(struct ga_engine *engine, void *arg)
+{
+    struct ga_replay *out = arg;
+    int code = GA_OK;
+
+    if (ga_engine_ensure_run(engine) < 0)
+        return ga_error_code();
+    if (!ga_run_reproducible(engine->run))
+        return cannot_replay();
+    if (atomic_load(&engine->moving))
+        ga_engine_end_move(engine, GA_STOP_REPLACED);
+    out->events = ga_run_counters(engine->run)->events;
+    out->pushes = ga_run_counters(engine->run)->pushes;
+    out->recorded = ga_run_hash(engine->run);
+    code = seek_from(engine, ga_history_first(engine->history), GA_KEY_EVENTS, out->events);
+    out->replayed = ga_run_hash(engine->run);
+    ga_engine_publish(engine);
+    return code;
+}
+
+int ga_engine_replay(struct ga_engine *engine, struct ga_replay *out)
+{
+    return ga_engine_ask(engine, replay, out);
 }
 
 static uint64_t minus(uint64_t value, uint64_t count)
@@ -339,6 +375,8 @@ static void finish(struct ga_engine *engine, struct ga_stop *stop)
     fill_position(engine, stop);
     close_until(&engine->move);
     atomic_store(&engine->moving, false);
+    if (engine->run)
+        ga_run_pause(engine->run);
     ga_engine_publish(engine);
     tell_stop(engine, stop, engine->move.ticket);
     if (engine->bell)
@@ -401,7 +439,7 @@ static void pace(struct ga_engine *engine)
     double ahead_s = 0;
 
     engine->resume_ns = 0;
-    if (set->pace.kind == GA_PACE_MAX)
+    if (set->pace.kind == GA_PACE_MAX || set->clock == GA_CLOCK_REAL)
         return;
     if (set->pace.kind == GA_PACE_UPDATES)
         ahead_s = (double)(closed(engine) - engine->move.pace_updates) / set->pace.value;
@@ -414,14 +452,14 @@ static void pace(struct ga_engine *engine)
 /* Whether the move ends with the event that just happened; it is then ended. */
 static bool ended(struct ga_engine *engine)
 {
-    bool cleared = ga_run_last_event(engine->run)->kind == GA_EVENT_CLEAR;
-    struct engine_break *hit = cleared ? break_hit(engine) : NULL;
+    bool closed_one = ga_run_at_boundary(engine->run);
+    struct engine_break *hit = closed_one ? break_hit(engine) : NULL;
 
     if (hit) {
         stop_at_break(engine, hit);
         return true;
     }
-    if (!reached(engine) && !(cleared && until_holds(engine)))
+    if (!reached(engine) && !(closed_one && until_holds(engine)))
         return false;
     ga_engine_end_move(engine, GA_STOP_DONE);
     return true;
@@ -436,7 +474,8 @@ static bool ends_anywhere(enum ga_move_kind kind)
 static int step(struct ga_engine *engine, int *left)
 {
     if (!ends_anywhere(engine->move.move.kind) && breaks_new_ground(engine) &&
-        ga_run_settings(engine->run)->pace.kind == GA_PACE_MAX)
+        ga_run_settings(engine->run)->pace.kind == GA_PACE_MAX &&
+        ga_run_settings(engine->run)->clock == GA_CLOCK_VIRTUAL)
         return step_quickly(engine, left);
     --*left;
     return ga_engine_step(engine);
@@ -462,6 +501,8 @@ void ga_engine_advance(struct ga_engine *engine)
     int left = ADVANCE_EVENTS;
 
     while (left > 0) {
+        if (!ga_run_ready(engine->run, &engine->resume_ns))
+            break;
         if (!advance_once(engine, &left))
             return;
         if (engine->resume_ns > 0 || ga_mailbox_waiting(engine->mail))

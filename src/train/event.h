@@ -14,6 +14,7 @@ enum ga_event_kind {
     GA_EVENT_OPEN,   /* a window is taken from the stream; replicas pull and start */
     GA_EVENT_MICRO,  /* a micro-batch was added to a replica's accumulator */
     GA_EVENT_PUSH,   /* a replica finished its item and handed it over */
+    GA_EVENT_SEND,   /* push modes: its sums are on their way to the server */
     GA_EVENT_DROP,   /* a replica's item was cancelled or came too late */
     GA_EVENT_FLUSH,  /* the window was closed early, with what it had */
     GA_EVENT_REDUCE, /* accumulators summed over replicas; loss and g known */

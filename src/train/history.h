@@ -48,13 +48,21 @@ void ga_history_forget(struct ga_history *history, const struct ga_counters *cou
                        size_t cursor);
 
 /* What a user did, to be done again when the record is replayed. */
-enum ga_intervention_kind { GA_DID_CHANGE, GA_DID_SLOW, GA_DID_FLUSH, GA_DID_DISCARD };
+enum ga_intervention_kind {
+    GA_DID_CHANGE,
+    GA_DID_SLOW,
+    GA_DID_KILL,
+    GA_DID_REVIVE,
+    GA_DID_FLUSH,
+    GA_DID_DISCARD,
+    GA_DID_KINDS
+};
 
 struct ga_intervention {
     enum ga_intervention_kind kind;
     uint64_t events;              /* counter when it was done */
     struct ga_settings *settings; /* CHANGE: the draft; owned by the history */
-    size_t replica;               /* SLOW */
+    size_t replica;               /* SLOW, KILL, REVIVE */
     double factor;
 };
 

@@ -1,7 +1,5 @@
 #include "train/plan.h"
 
-#include "base/error.h"
-
 uint64_t ga_plan_window(const struct ga_settings *settings)
 {
     if (settings->global > 0)
@@ -29,17 +27,4 @@ uint32_t ga_plan_micros(const struct ga_settings *settings, size_t examples)
     size_t accum = (size_t)settings->accum;
 
     return (uint32_t)(examples < accum ? examples : accum);
-}
-
-int ga_plan_check(const struct ga_settings *settings)
-{
-    uint64_t window = ga_plan_window(settings);
-
-    if (window <= GA_MAX_WINDOW)
-        return GA_OK;
-    return ga_fail(GA_ERANGE,
-                   "a window of %d replicas x accum %d x batch %d = %llu examples is too large: "
-                   "expected at most 262144 (2^18), the bound of the exact sums",
-                   settings->replicas, settings->accum, settings->batch,
-                   (unsigned long long)window);
 }

@@ -32,7 +32,4 @@ static inline void ga_plan_part(size_t examples, uint32_t micros, uint32_t micro
     *first = whole * micro + (micro < longer ? micro : longer);
 }
 
-/* Refuses windows over 2^18 examples. */
-int ga_plan_check(const struct ga_settings *settings);
-
 #endif

@@ -7,20 +7,13 @@
  * exponential item times the mean window time is H_P - H_k times the mean item time. `late finish`
  * lets late items run on; they are dropped on arrival and their replicas then join the open window.
  */
-#include "train/policy.h"
+#include "train/policies.h"
 
 static uint32_t sync_expected(const struct ga_settings *settings, uint32_t active)
 {
     uint32_t quorum = (uint32_t)(settings->replicas - settings->backup);
 
     return active < quorum ? active : quorum;
-}
-
-static bool sync_may_start(const struct ga_settings *settings, const struct ga_window_state *window,
-                           const struct ga_replica_value *replica)
-{
-    (void)settings;
-    return replica->state == GA_REPLICA_READY && replica->window < window->number;
 }
 
 static unsigned sync_on_push(const struct ga_settings *settings,
@@ -33,18 +26,12 @@ static unsigned sync_on_push(const struct ga_settings *settings,
     return GA_PUSH_ADD | GA_PUSH_CLOSE | (settings->late == GA_LATE_CANCEL ? GA_PUSH_CANCEL : 0u);
 }
 
-static double sync_scale(const struct ga_settings *settings, const struct ga_push *push)
-{
-    (void)settings;
-    (void)push;
-    return 1;
-}
-
 const struct ga_policy ga_policy_sync = {
     .name = "sync",
     .law = "mean window time H_P for exponential item times, H_P - H_k with k backup workers",
+    .family = GA_FAMILY_WINDOW,
     .expected = sync_expected,
-    .may_start = sync_may_start,
+    .may_start = ga_policy_start_in_window,
     .on_push = sync_on_push,
-    .scale = sync_scale,
+    .scale = ga_policy_no_scale,
 };

@@ -65,15 +65,30 @@ static int open_weights(struct ga_run *run, const struct ga_run_start *start)
     return GA_OK;
 }
 
+/* On the real clock workers do everything, so that the caller stays free to look at the clock. */
+static int open_workers(struct ga_run *run, const struct ga_run_start *start)
+{
+    int lanes = run->workers ? ga_workers_lanes(run->workers) : 1;
+
+    if (start->settings.clock == GA_CLOCK_REAL) {
+        if (ga_workers_open(&run->own_workers, lanes) < 0)
+            return ga_error_code();
+        run->workers = run->own_workers;
+        lanes = ga_workers_lanes(run->workers);
+    }
+    run->lanes = lanes;
+    return GA_OK;
+}
+
 static int open_all(struct ga_run *run, const struct ga_run_start *start)
 {
-    if (ga_run_check_settings(&start->settings, start->data) < 0 ||
+    if (open_workers(run, start) < 0 || ga_run_check_settings(&start->settings, start->data) < 0 ||
         ga_run_net(&start->settings, start->data, &run->net) < 0 ||
         ga_settings_share_open(&run->settings, &start->settings, 0) < 0 || open_tools(run) < 0 ||
         open_buffers(run) < 0 || open_weights(run, start) < 0)
         return ga_error_code();
     ga_run_choose_lanes(run);
-    return GA_OK;
+    return ga_run_enter_mode(run);
 }
 
 int ga_run_open(struct ga_run **out, const struct ga_run_start *start)
@@ -86,7 +101,6 @@ int ga_run_open(struct ga_run **out, const struct ga_run_start *start)
     run->data = ga_dataset_share(start->data);
     run->table = ga_dataset_table(run->data);
     run->workers = start->workers;
-    run->lanes = run->workers ? ga_workers_lanes(run->workers) : 1;
     ga_window_init(&run->rows);
     if (open_all(run, start) < 0) {
         ga_run_close(run);
@@ -113,6 +127,12 @@ void ga_run_close(struct ga_run *run)
     close_contexts(run);
     if (run->compute)
         run->compute->free(run->reduced);
+    ga_workers_close(run->own_workers);
+    ga_update_forget_recent(run, 0);
+    ga_hogwild_leave(run);
+    free(run->race);
+    free(run->recent);
+    free(run->average);
     free(run->gradient);
     free(run->item_gradient);
     ga_stream_close(run->stream);
@@ -133,10 +153,16 @@ int ga_run_event(struct ga_run *run)
         [GA_PHASE_CLIP] = ga_window_clip,      [GA_PHASE_APPLY] = ga_window_apply,
         [GA_PHASE_CLEAR] = ga_window_clear,
     };
-    int code = 0;
+    int code = GA_OK;
 
     run->counters.events++;
-    code = step_of[run->phase](run);
+    run->turn_of = SIZE_MAX;
+    if (run->phase == GA_PHASE_IDLE && run->pending)
+        code = ga_run_boundary(run);
+    if (code == GA_OK)
+        code = ga_run_pushes(run) ? ga_push_event(run) : step_of[run->phase](run);
+    if (code == GA_OK && run->turn_of != SIZE_MAX)
+        code = ga_race_note(run, run->turn_of, run->turn_ns);
     if (code < 0)
         run->counters.events--;
     return code;
@@ -148,6 +174,12 @@ void ga_run_watch(struct ga_run *run, void (*on_event)(void *self, const struct 
     run->on_event = on_event;
     run->on_record = on_record;
     run->sink = self;
+}
+
+void ga_run_on_wake(struct ga_run *run, void (*wake)(void *self), void *self)
+{
+    run->wake = wake;
+    run->wake_self = self;
 }
 
 uint64_t ga_run_epochs_done(const struct ga_run *run)

@@ -65,6 +65,18 @@ uint64_t ga_run_epochs_done(const struct ga_run *run);
 /* The wall-clock rate that GA_METRIC_EXAMPLE_RATE shows; whoever drives the run measures it. */
 void ga_run_tell_rate(struct ga_run *run, double examples_per_second);
 
+/*
+ * Real clock: whether the next event may happen; if not, `*due_ns` is the wall time (ga_now_ns())
+ * at which one may, INT64_MAX when a worker has to finish first: then `wake` is called, from any
+ * thread. ga_run_pause() stops the clock until the next ga_run_ready(). On the virtual clock always
+ * true.
+ */
+bool ga_run_ready(struct ga_run *run, int64_t *due_ns);
+void ga_run_pause(struct ga_run *run);
+void ga_run_on_wake(struct ga_run *run, void (*wake)(void *self), void *self);
+void ga_run_forget_race(struct ga_run *run);        /* what was recorded beyond the present turn */
+bool ga_run_reproducible(const struct ga_run *run); /* false: hogwild on the real clock */
+
 /* Where it stands. */
 const struct ga_counters *ga_run_counters(const struct ga_run *run);
 enum ga_phase ga_run_phase(const struct ga_run *run);
@@ -106,6 +118,10 @@ int ga_run_predict(struct ga_run *run, size_t first, size_t count, float *output
 int ga_run_change(struct ga_run *run,
                   const struct ga_settings *draft);                 /* NOW and WINDOW settings */
 int ga_run_slow(struct ga_run *run, size_t replica, double factor); /* from its next item */
+int ga_run_check_kill(const struct ga_run *run, size_t replica);
+int ga_run_check_revive(const struct ga_run *run, size_t replica);
+int ga_run_kill(struct ga_run *run, size_t replica);   /* its item is dropped; it starts no more */
+int ga_run_revive(struct ga_run *run, size_t replica); /* pulls fresh weights, empty own state */
 int ga_run_flush(struct ga_run *run);   /* closes the window with what is accumulated */
 int ga_run_discard(struct ga_run *run); /* drops it; counted as skipped */
 int ga_run_check_slow(const struct ga_run *run, size_t replica, double factor);

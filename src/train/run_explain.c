@@ -14,8 +14,9 @@
 /* What the explaining functions share. */
 struct page {
     struct ga_run *run;
-    size_t position; /* of the parameter */
-    char name[96];   /* layers.0.weight[2] */
+    size_t position;             /* of the parameter */
+    char name[96];               /* layers.0.weight[2] */
+    double lr, clip_scale, norm; /* of the update that is explained */
     struct ga_text *out;
 };
 
@@ -63,17 +64,21 @@ static void rows_text(const uint32_t *row, size_t count, struct ga_text *out)
     }
 }
 
-static void explain_none(const struct page *page)
+static void explain_none(struct page *page)
 {
     ga_text_printf(page->out,
                    "nothing has happened yet: `micro` steps one micro-batch\n  %-22s %.6g\n",
                    page->name, (double)page->run->server->weights[page->position]);
 }
 
-static void explain_open(const struct page *page)
+static void explain_open(struct page *page)
 {
     const struct ga_run *run = page->run;
 
+    if (ga_run_pushes(run)) {
+        ga_text_puts(page->out, "all replicas pull and start, each on a piece of its own\n");
+        return;
+    }
     ga_text_printf(page->out, "update %llu: a window of %zu examples of epoch %llu is open\n",
                    number(page->run->last_event.update), run->window.examples,
                    number(run->window.epoch));
@@ -151,7 +156,7 @@ static void micro_head(const struct page *page, const struct ga_event *event)
     ga_text_printf(page->out, " (%zu)   loss %.6g   |g| %.6g\n", count, event->loss, event->norm);
 }
 
-static void explain_micro(const struct page *page)
+static void explain_micro(struct page *page)
 {
     const struct ga_event *event = &page->run->last_event;
     const struct ga_replica *replica = &page->run->replica[event->replica];
@@ -169,7 +174,7 @@ static void explain_micro(const struct page *page)
                    weight, weight > 0 ? total / weight : 0, weight, page->run->window.examples);
 }
 
-static void explain_push(const struct page *page)
+static void explain_push(struct page *page)
 {
     const struct ga_event *event = &page->run->last_event;
     double weight = 0;
@@ -181,11 +186,13 @@ static void explain_push(const struct page *page)
                    (double)(event->time_ns - event->start_ns) * 1e-6, number(event->version),
                    event->value, event->loss, event->norm, page->name);
     replica_lines(page, "", SIZE_MAX, &weight);
-    ga_text_printf(page->out, "    %u of %u replicas have arrived\n", page->run->window.arrived,
-                   page->run->window.expected);
+    ga_text_printf(page->out,
+                   ga_run_pushes(page->run) ? "    the server's buffer has %u of %u pushes\n"
+                                            : "    %u of %u replicas have arrived\n",
+                   page->run->window.arrived, page->run->window.expected);
 }
 
-static void explain_drop(const struct page *page)
+static void explain_drop(struct page *page)
 {
     const struct ga_event *event = &page->run->last_event;
 
@@ -241,24 +248,23 @@ static void adam_lines(const struct page *page, double gradient)
                    sqrt(v / (1 - scalars->beta2_power)));
     ga_text_printf(page->out, "                %.6g -> %.6g at lr %g\n",
                    (double)run->previous->weights[page->position],
-                   (double)run->server->weights[page->position], run->window.lr);
+                   (double)run->server->weights[page->position], page->lr);
 }
 
 static void clip_line(const struct page *page, double *gradient)
 {
-    const struct ga_run *run = page->run;
-    double limit = run_set(run)->clip;
+    double limit = run_set(page->run)->clip;
 
-    if (!(limit > 0) || run->last_event.kind < GA_EVENT_CLIP || run->window.skipped)
+    if (!(limit > 0))
         return;
-    if (run->window.clip_scale >= 1) {
-        ga_text_printf(page->out, "    clip        |g| %.6g is below %g: not clipped\n",
-                       run->window.norm, limit);
+    if (page->clip_scale >= 1) {
+        ga_text_printf(page->out, "    clip        |g| %.6g is below %g: not clipped\n", page->norm,
+                       limit);
         return;
     }
-    ga_text_printf(page->out, "    clip        |g| %.6g over %g: x %.6g = %.6g\n", run->window.norm,
-                   limit, run->window.clip_scale, *gradient * run->window.clip_scale);
-    *gradient *= run->window.clip_scale;
+    ga_text_printf(page->out, "    clip        |g| %.6g over %g: x %.6g = %.6g\n", page->norm,
+                   limit, page->clip_scale, *gradient * page->clip_scale);
+    *gradient *= page->clip_scale;
 }
 
 static void tensorflow_line(const struct page *page, double total, double weight, size_t holders)
@@ -282,30 +288,175 @@ static size_t count_holders(const struct ga_run *run)
     return holders;
 }
 
-static void step_lines(const struct page *page, double gradient)
+static void skip_line(const struct page *page)
+{
+    ga_text_puts(page->out, "    skipped     no update: weights and optimizer are as before\n");
+}
+
+static void optimizer_lines(const struct page *page, double gradient)
+{
+    if (run_set(page->run)->optimizer == GA_SGD)
+        sgd_lines(page, gradient);
+    else
+        adam_lines(page, gradient);
+}
+
+static void step_lines(struct page *page, double gradient)
 {
     const struct ga_run *run = page->run;
     enum ga_event_kind kind = run->last_event.kind;
 
-    clip_line(page, &gradient);
-    if (run->window.skipped || kind == GA_EVENT_SKIP) {
-        ga_text_puts(page->out, "    skipped     no update: weights and optimizer are as before\n");
-    } else if ((kind == GA_EVENT_APPLY || kind == GA_EVENT_CLEAR) && run->previous) {
-        if (run_set(run)->optimizer == GA_SGD)
-            sgd_lines(page, gradient);
-        else
-            adam_lines(page, gradient);
-    } else {
+    page->lr = run->window.lr;
+    page->clip_scale = run->window.clip_scale;
+    page->norm = run->window.norm;
+    if (kind >= GA_EVENT_CLIP && !run->window.skipped)
+        clip_line(page, &gradient);
+    if (run->window.skipped || kind == GA_EVENT_SKIP)
+        skip_line(page);
+    else if ((kind == GA_EVENT_APPLY || kind == GA_EVENT_CLEAR) && run->previous)
+        optimizer_lines(page, gradient);
+    else
         ga_text_printf(page->out, "    next        %s\n", ga_phase_name(run->phase));
+}
+
+/* ---- push modes: one push or buffer, applied by the server ---- */
+
+static void scale_line(const struct page *page)
+{
+    const struct ga_run *run = page->run;
+    double full = ga_update_rate(run_set(run), run->counters.updates - 1);
+
+    if (run_set(run)->scale == GA_SCALE_FULL)
+        return;
+    ga_text_printf(page->out, "    scale       %s: lr %g * %.6g = %.6g\n",
+                   ga_choice_word("scale", run_set(run)->scale), full,
+                   full > 0 ? page->lr / full : 0, page->lr);
+}
+
+static void shared_lines(const struct page *page)
+{
+    const struct ga_run *run = page->run;
+
+    ga_text_printf(page->out,
+                   "    hogwild     no server: the coordinate was written at its own time, lr %g\n"
+                   "    shared      %.6g -> %.6g (%llu writes lost so far)\n",
+                   page->lr, (double)run->previous->weights[page->position],
+                   (double)run->server->weights[page->position], number(run->counters.lost));
+}
+
+static void explain_server(struct page *page)
+{
+    const struct ga_run *run = page->run;
+    const struct ga_event *event = &run->last_event;
+    uint64_t now = event->kind == GA_EVENT_APPLY ? event->update - 1 : run->counters.updates;
+    double gradient = run->has_gradient ? (double)run->gradient[page->position] : 0;
+
+    page->lr = event->value;
+    page->clip_scale = run->last_record.clip_scale;
+    page->norm = event->norm;
+    ga_text_printf(page->out,
+                   "update %llu: replica %d read version %llu, applied at %llu: staleness %llu\n"
+                   "  %u examples   loss %.6g   |g| %.6g\n  %s\n",
+                   number(event->update), event->replica, number(event->version), number(now),
+                   number(now - event->version), event->examples, event->loss, event->norm,
+                   page->name);
+    if (event->kind == GA_EVENT_SKIP || !run->has_gradient) {
+        skip_line(page);
+        return;
+    }
+    ga_text_printf(page->out, "    server      sum %.6g   weight %g\n", sum_at(page, run->reduced),
+                   event->weight);
+    ga_text_printf(page->out, "    divide once %.6g / %g = %.6g\n", sum_at(page, run->reduced),
+                   event->weight, gradient);
+    scale_line(page);
+    if (run_is(run, GA_FAMILY_SHARED)) {
+        shared_lines(page);
+        return;
+    }
+    clip_line(page, &gradient);
+    optimizer_lines(page, gradient);
+}
+
+static void explain_send(struct page *page)
+{
+    const struct ga_event *event = &page->run->last_event;
+    const struct ga_replica_value *v = &page->run->replica[event->replica].v;
+
+    ga_text_printf(
+        page->out, "update %llu: replica %d has finished its item; its push is served in %.6g ms\n",
+        number(event->update), event->replica, (double)(v->finish_ns - event->time_ns) * 1e-6);
+}
+
+/* ---- local: weights are averaged, not gradients ---- */
+
+static void round_lines(const struct page *page)
+{
+    const struct ga_run *run = page->run;
+
+    for (size_t r = 0; r < run->replicas; r++) {
+        const struct ga_replica_value *v = &run->replica[r].v;
+
+        if (!v->own || v->round.examples == 0)
+            continue;
+        ga_text_printf(
+            page->out, "    replica %-3zu weight %.6g after %u private steps, %llu examples\n", r,
+            (double)v->own->weights[page->position],
+            v->steps > 0 ? v->steps : (uint32_t)run_set(run)->period, number(v->round.examples));
     }
 }
 
-static void explain_window(const struct page *page)
+static void outer_line(const struct page *page, double old)
+{
+    const struct ga_run *run = page->run;
+    const struct ga_settings *set = run_set(run);
+
+    if (set->outer.kind == GA_OUTER_NONE)
+        return;
+    ga_text_printf(
+        page->out, "    outer       %s(lr %g, momentum %g) on old - average = %.6g: %.6g -> %.6g\n",
+        ga_choice_word("outer", set->outer.kind), set->outer.lr, set->outer.momentum,
+        (double)run->gradient[page->position], old, (double)run->server->weights[page->position]);
+}
+
+static void explain_round(struct page *page)
+{
+    const struct ga_run *run = page->run;
+    bool applied = run->last_event.kind == GA_EVENT_APPLY || run->last_event.kind == GA_EVENT_CLEAR;
+    double old =
+        (double)(applied && run->previous ? run->previous : run->server)->weights[page->position];
+
+    ga_text_printf(page->out,
+                   "update %llu, %s: a round of %llu examples, |old - average| %.6g\n  %s\n",
+                   number(run->last_event.update), ga_event_name(run->last_event.kind),
+                   number(run->window.total.examples), run->window.norm, page->name);
+    round_lines(page);
+    if (!run->has_average)
+        return;
+    ga_text_printf(page->out, "    average     %.6g by examples of the round (old %.6g)\n",
+                   (double)run->average[page->position], old);
+    if (run->window.skipped)
+        skip_line(page);
+    else if (applied)
+        outer_line(page, old);
+    else
+        ga_text_printf(page->out, "    next        %s\n", ga_phase_name(run->phase));
+}
+
+static void explain_window(struct page *page)
 {
     const struct ga_run *run = page->run;
     const struct ga_event *event = &run->last_event;
     bool sum_only = run_set(run)->reduce == GA_REDUCE_SUM;
     double total = 0, weight = 0, gradient = 0;
+
+    if (run_is(run, GA_FAMILY_ROUND)) {
+        explain_round(page);
+        return;
+    }
+    if (ga_run_pushes(run)) {
+        explain_server(page);
+        return;
+    }
 
     ga_text_printf(page->out, "update %llu, %s: window of %llu examples, %u micro-batches\n",
                    number(event->update), ga_event_name(event->kind),
@@ -328,13 +479,14 @@ static void explain_window(const struct page *page)
     step_lines(page, gradient);
 }
 
-static void (*const explain_of[GA_EVENT_KINDS])(const struct page *) = {
-    [GA_EVENT_NONE] = explain_none,     [GA_EVENT_OPEN] = explain_open,
-    [GA_EVENT_MICRO] = explain_micro,   [GA_EVENT_PUSH] = explain_push,
-    [GA_EVENT_DROP] = explain_drop,     [GA_EVENT_FLUSH] = explain_window,
-    [GA_EVENT_REDUCE] = explain_window, [GA_EVENT_CHECK] = explain_window,
-    [GA_EVENT_CLIP] = explain_window,   [GA_EVENT_APPLY] = explain_window,
-    [GA_EVENT_SKIP] = explain_window,   [GA_EVENT_CLEAR] = explain_window,
+static void (*const explain_of[GA_EVENT_KINDS])(struct page *) = {
+    [GA_EVENT_SEND] = explain_send,    [GA_EVENT_NONE] = explain_none,
+    [GA_EVENT_OPEN] = explain_open,    [GA_EVENT_MICRO] = explain_micro,
+    [GA_EVENT_PUSH] = explain_push,    [GA_EVENT_DROP] = explain_drop,
+    [GA_EVENT_FLUSH] = explain_window, [GA_EVENT_REDUCE] = explain_window,
+    [GA_EVENT_CHECK] = explain_window, [GA_EVENT_CLIP] = explain_window,
+    [GA_EVENT_APPLY] = explain_window, [GA_EVENT_SKIP] = explain_window,
+    [GA_EVENT_CLEAR] = explain_window,
 };
 
 int ga_run_explain(struct ga_run *run, size_t position, struct ga_text *out)

@@ -22,6 +22,9 @@ struct ga_replica {
     void *micro_sums; /* the micro-batch being computed by a worker */
     uint32_t *rows;   /* (v.part) */
     size_t rows_capacity;
+    uint32_t *step_count; /* (v.steps) local: examples of each private step */
+    size_t step_capacity;
+    struct ga_hogwild_item *hogwild; /* its item under way, else NULL */
     struct ga_tally
         kept; /* tally of the last closed window, for explain; sums stay valid with it */
     bool has_kept;
@@ -32,6 +35,7 @@ struct ga_replica {
     size_t next_first, next_count; /* of its item's examples: the next micro-batch */
     double sole_norm;              /* of the item's only micro-batch, while it is the only one */
     bool has_sole_norm;
+    struct ga_tally raced; /* hogwild on the real clock: what a worker made of the whole item */
     struct ga_error error; /* of the task; code 0: none */
 };
 
@@ -49,7 +53,9 @@ struct ga_run {
     struct ga_settings_share *settings, *pending;
     struct ga_version *server, *previous; /* previous: before the last APPLY; NULL at first */
     struct ga_stream *stream;
-    struct ga_window rows; /* of the last window opened */
+    struct ga_window rows; /* of the last window taken from the stream */
+    size_t next_piece;   /* push modes: its first piece not handed out; none left: rows.replicas */
+    double piece_weight; /* weight of that window */
 
     struct ga_counters counters;
     enum ga_phase phase;
@@ -71,6 +77,32 @@ struct ga_run {
     float *item_gradient; /* (parameters) scratch */
     bool has_gradient;
     const void **buffers; /* (replicas) for the collective */
+
+    struct ga_version *
+        *recent; /* (recent_count) delay: versions before the server's, oldest first */
+    size_t recent_count, recent_capacity;
+    int64_t server_free_ns;
+    bool draining;
+    size_t waiting;   /* live replicas in state READY; kept in push modes, as is: */
+    size_t dead;      /* killed ones */
+    bool other_modes; /* it was in a mode other than sync at some time */
+    uint64_t stale[GA_STALENESS_BINS];
+    float *average; /* (parameters) local: after REDUCE until CLEAR */
+    bool has_average;
+    _Atomic float *shared;        /* (parameters) hogwild: weights being written; else NULL */
+    atomic_uint *shared_writes;   /* (parameters) how often each was written */
+    atomic_ullong shared_updates; /* counters.updates, for workers */
+    atomic_ullong shared_lost;    /* real clock: writes undone; joins counters.lost at the turn */
+
+    struct ga_race_turn *race; /* real clock: the turns since `race_base` of them */
+    size_t race_count, race_capacity;
+    uint64_t race_base;
+    size_t turn_of; /* replica whose turn the event under way is; SIZE_MAX: none */
+    int64_t turn_ns;
+    bool live;                /* real clock: workers have their tasks and the clock runs */
+    void (*wake)(void *self); /* a worker finished something; any thread */
+    void *wake_self;
+    struct ga_workers *own_workers; /* real clock: as many threads as lanes */
 
     struct ga_workers *workers;
     bool parallel; /* micro-batches are worth a hand-over to workers */
@@ -123,10 +155,22 @@ static inline struct ga_context *run_context(struct ga_run *run, int lane)
 /* run_item.c: one replica's item. Times are virtual ns. */
 int ga_item_start(struct ga_run *run, size_t replica, int64_t time_ns);
 int ga_item_micro(struct ga_run *run, size_t replica, int64_t time_ns);
-void ga_item_finish(struct ga_run *run, size_t replica, int64_t time_ns);
+/* As `micros` micro-batches that a worker has added up already; the sums are the replica's. */
+int ga_item_take_whole(struct ga_run *run, size_t replica, int64_t time_ns, uint32_t micros);
+void ga_item_rest(struct ga_run *run, size_t replica, int64_t time_ns);   /* its work is done */
+void ga_item_finish(struct ga_run *run, size_t replica, int64_t time_ns); /* and handed over */
 void ga_item_drop(struct ga_run *run, size_t replica, int64_t time_ns);
 void ga_item_make_late(struct ga_run *run, size_t replica);
-void ga_item_settle(struct ga_run *run, size_t replica); /* waits for its task */
+void ga_item_submit(struct ga_run *run, size_t replica); /* its next micro-batch, if there is one */
+void ga_item_worked(struct ga_replica *replica);         /* on a worker: its task is done */
+int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, void *sums);
+struct ga_replica *ga_item_of_task(struct ga_task *task);
+void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
+void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
+struct ga_event *ga_item_event(struct ga_run *run, enum ga_event_kind kind, size_t replica);
+double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t count);
+bool ga_item_may_start(const struct ga_run *run, size_t replica, uint64_t least_clock);
+uint64_t ga_item_least_clock(const struct ga_run *run);
 /* Plans the next micro-batch of a busy replica: when it ends; without one, when the item ends. */
 int64_t ga_item_aim(struct ga_replica *replica);
 
@@ -138,6 +182,56 @@ int ga_window_check(struct ga_run *run);
 int ga_window_clip(struct ga_run *run);
 int ga_window_apply(struct ga_run *run);
 int ga_window_clear(struct ga_run *run);
+void ga_window_close(struct ga_run *run, bool cancel);
+void ga_window_begin(struct ga_run *run); /* an empty window or buffer, one number on */
+
+/* run_update.c: from a window's sums to new weights. */
+int ga_update_examine(const struct ga_run *run); /* GA_OK, or GA_ENONFINITE with text */
+int ga_update_report(const struct ga_run *run, const struct ga_replica *replica);
+int ga_update_step(struct ga_run *run); /* optimizer step at window.lr; publishes the version */
+int ga_update_publish(struct ga_run *run, struct ga_version *next);
+double ga_update_rate(const struct ga_settings *settings, uint64_t update);
+int ga_update_pull(struct ga_run *run, struct ga_version **out); /* what a replica reads now */
+void ga_update_forget_recent(struct ga_run *run, size_t keep);
+
+/* run_push.c: push modes; one event is a micro-batch, an arrival or a replica's turn. */
+int ga_push_event(struct ga_run *run);
+int ga_push_start(struct ga_run *run); /* whoever waits and may */
+int ga_push_check_flush(const struct ga_run *run);
+int ga_push_check_discard(const struct ga_run *run);
+int ga_push_flush(struct ga_run *run);
+int ga_push_discard(struct ga_run *run);
+
+/* run_local.c: rounds of private steps. */
+int ga_local_deal(struct ga_run *run, uint32_t *active); /* a round of windows */
+int ga_local_pull(struct ga_run *run, size_t replica);
+int ga_local_step(struct ga_run *run, size_t replica); /* after the last micro-batch of a step */
+int ga_local_average(struct ga_run *run);
+int ga_local_apply(struct ga_run *run);
+
+/* run_hogwild.c */
+int ga_hogwild_enter(struct ga_run *run); /* the server's weights become the shared ones */
+void ga_hogwild_leave(struct ga_run *run);
+int ga_hogwild_start(struct ga_run *run, size_t replica);
+bool ga_hogwild_between(const struct ga_run *run, size_t replica); /* a coordinate comes next */
+int ga_hogwild_touch(struct ga_run *run, size_t replica, int64_t time_ns);
+int ga_hogwild_compute(struct ga_run *run, size_t replica, int64_t time_ns);
+int ga_hogwild_publish(struct ga_run *run); /* the shared weights as a version */
+int64_t ga_hogwild_next(const struct ga_run *run, size_t replica); /* time of its next step */
+int ga_hogwild_item_open(struct ga_hogwild_item **out, size_t parameters);
+void ga_hogwild_item_close(struct ga_hogwild_item *item);
+void ga_hogwild_race(struct ga_task *task, int lane); /* the whole item, on a worker */
+int ga_hogwild_gather(struct ga_run *run, size_t replica, int64_t time_ns); /* what it came to */
+void ga_hogwild_copy(const struct ga_run *run, float *weights, uint32_t *writes);
+
+/* run_race.c */
+bool ga_race_next(const struct ga_run *run, size_t *replica, int64_t *time_ns);
+int ga_race_note(struct ga_run *run, size_t replica, int64_t time_ns); /* the event has happened */
+
+/* run_boundary.c: pending settings at an update boundary. */
+int ga_run_boundary(struct ga_run *run);
+int ga_run_enter_mode(struct ga_run *run); /* after the settings in force changed their kind */
+void ga_run_count_waiting(struct ga_run *run);
 
 /*
  * Starts an event of which only the kind and the replica (-1: none) are known, in the place of the
@@ -162,6 +256,7 @@ static inline struct ga_event *run_event(struct ga_run *run, enum ga_event_kind 
 void ga_run_emit(struct ga_run *run);
 void ga_run_record_window(struct ga_run *run);
 void ga_run_noise(struct ga_run *run);
+uint64_t ga_run_closed(const struct ga_run *run);
 
 /* run_settings.c */
 int ga_run_apply_pending(struct ga_run *run);
@@ -169,9 +264,26 @@ int ga_run_adopt(struct ga_run *run, const struct ga_settings *settings);
 void ga_run_stream_spec(const struct ga_settings *settings, size_t rows,
                         struct ga_stream_spec *out);
 void ga_run_optimizer_spec(const struct ga_settings *settings, struct ga_optimizer_spec *out);
-size_t ga_run_state_blocks(const struct ga_settings *settings);
+size_t ga_run_state_blocks(const struct ga_settings *settings); /* of the server's optimizer */
+size_t ga_run_private_blocks(const struct ga_settings *settings);
 
 /* Copies the table rows of one kind from one valid value to another. */
 int ga_run_copy_settings(struct ga_settings *to, const struct ga_settings *from, enum ga_when when);
+
+/* run_state_modes.c: the part of a state that only modes other than sync have. */
+int ga_run_capture_modes(const struct ga_run *run, struct ga_state *out);
+int ga_run_room_for_modes(struct ga_run *run, const struct ga_state *state);
+void ga_run_restore_modes(struct ga_run *run, const struct ga_state *state); /* cannot fail */
+
+static inline bool run_is(const struct ga_run *run, enum ga_family family)
+{
+    return run->policy->family == family;
+}
+
+/* Replicas go on by themselves and push to a server. */
+static inline bool ga_run_pushes(const struct ga_run *run)
+{
+    return run_is(run, GA_FAMILY_PUSH) || run_is(run, GA_FAMILY_SHARED);
+}
 
 #endif

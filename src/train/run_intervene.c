@@ -33,12 +33,35 @@ static void give_up_item(struct ga_run *run, size_t r)
     run->counters.examples_dropped = dropped;
 }
 
+/* A round that ends early keeps the private steps that were made. */
+static void cut_round(struct ga_run *run, size_t r)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+    uint64_t left = v->part - v->round.examples;
+
+    if (v->round.examples == 0) {
+        give_up_item(run, r);
+        run->counters.examples_unused += left - v->examples;
+        return;
+    }
+    ga_item_settle(run, r);
+    run->clock_kind->cancel(run->clock, r);
+    run->counters.examples_unused += left;
+    v->busy_ns += run->now_ns - v->start_ns;
+    v->free_ns = run->now_ns;
+    v->part = 0;
+    v->state = GA_REPLICA_DONE;
+    v->in_window = true;
+}
+
 static void cut_window(struct ga_run *run)
 {
     for (size_t r = 0; r < run->replicas; r++) {
         struct ga_replica_value *v = &run->replica[r].v;
 
-        if (v->state == GA_REPLICA_BUSY && v->micro > 0) {
+        if (v->state == GA_REPLICA_BUSY && run_is(run, GA_FAMILY_ROUND)) {
+            cut_round(run, r);
+        } else if (v->state == GA_REPLICA_BUSY && v->micro > 0) {
             cut_item(run, r);
         } else if (v->state == GA_REPLICA_BUSY) {
             give_up_item(run, r);
@@ -51,10 +74,12 @@ static void cut_window(struct ga_run *run)
 
 static bool has_sums(const struct ga_run *run)
 {
+    bool round = run_is(run, GA_FAMILY_ROUND);
+
     for (size_t r = 0; r < run->replicas; r++) {
         const struct ga_replica_value *v = &run->replica[r].v;
 
-        if (v->micro > 0 && v->state != GA_REPLICA_LATE)
+        if (round ? v->round.examples > 0 : v->micro > 0 && v->state != GA_REPLICA_LATE)
             return true;
     }
     return false;
@@ -62,6 +87,8 @@ static bool has_sums(const struct ga_run *run)
 
 int ga_run_check_flush(const struct ga_run *run)
 {
+    if (ga_run_pushes(run))
+        return ga_push_check_flush(run);
     if (run->phase == GA_PHASE_IDLE)
         return ga_fail(GA_ESTATE, "no window is open: nothing to flush");
     if (run->phase != GA_PHASE_MICRO)
@@ -75,6 +102,8 @@ int ga_run_flush(struct ga_run *run)
 {
     if (ga_run_check_flush(run) < 0)
         return ga_error_code();
+    if (ga_run_pushes(run))
+        return ga_push_flush(run);
     run->counters.events++;
     cut_window(run);
     run->phase = GA_PHASE_REDUCE;
@@ -85,6 +114,8 @@ int ga_run_flush(struct ga_run *run)
 
 int ga_run_check_discard(const struct ga_run *run)
 {
+    if (ga_run_pushes(run))
+        return ga_push_check_discard(run);
     if (run->phase == GA_PHASE_IDLE || run->phase == GA_PHASE_CLEAR)
         return ga_fail(GA_ESTATE, "no window is open: nothing to discard");
     return GA_OK;
@@ -96,6 +127,8 @@ int ga_run_discard(struct ga_run *run)
 
     if (ga_run_check_discard(run) < 0)
         return ga_error_code();
+    if (ga_run_pushes(run))
+        return ga_push_discard(run);
     run->counters.events++;
     if (run->phase == GA_PHASE_MICRO)
         cut_window(run);
@@ -130,5 +163,115 @@ int ga_run_slow(struct ga_run *run, size_t replica, double factor)
     if (ga_run_check_slow(run, replica, factor) < 0)
         return ga_error_code();
     run->replica[replica].v.slow = factor;
+    return GA_OK;
+}
+
+/* ---- failures ---- */
+
+static int check_replica(const struct ga_run *run, size_t replica, bool dead)
+{
+    if (replica >= run->replicas)
+        return ga_fail(GA_ERANGE, "there is no replica %zu: expected 0..%zu", replica,
+                       run->replicas - 1);
+    if (run->replica[replica].v.dead != dead)
+        return ga_fail(GA_ESTATE,
+                       dead ? "replica %zu is alive: nothing to restore"
+                            : "replica %zu is killed already: restore it first",
+                       replica);
+    return GA_OK;
+}
+
+/* A window that waits keeps the part, to be done from its beginning when the replica is restored.
+ */
+static void keep_part(struct ga_run *run, size_t r, uint32_t part)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+
+    if (ga_run_pushes(run) || run_set(run)->failure != GA_FAILURE_WAIT || part == 0)
+        return;
+    v->part = part;
+    v->window = run->window.number - 1;
+    run->counters.examples_dropped -= v->examples;
+}
+
+static void end_item(struct ga_run *run, size_t r)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+    bool late = v->state == GA_REPLICA_LATE;
+    uint32_t part = v->part;
+
+    if (v->state == GA_REPLICA_READY || v->state == GA_REPLICA_DONE)
+        return;
+    ga_item_drop(run, r, run->now_ns);
+    v->step = 0;
+    ga_tally_clear(&v->round);
+    if (!late)
+        keep_part(run, r, part);
+}
+
+/* The pushes that can still come, and whether they are all there. */
+static void expect_living(struct ga_run *run)
+{
+    uint32_t active = run->window.arrived;
+
+    for (size_t r = 0; r < run->replicas; r++) {
+        struct ga_replica_value *v = &run->replica[r].v;
+
+        if (v->dead && v->part > 0) {
+            run->counters.examples_unused += v->part;
+            v->part = 0;
+        }
+        active += v->state == GA_REPLICA_BUSY || (v->state == GA_REPLICA_READY && v->part > 0);
+    }
+    run->window.expected = run->policy->expected(run_set(run), active);
+    if (run->window.arrived >= run->window.expected)
+        ga_window_close(run, run_set(run)->late == GA_LATE_CANCEL);
+}
+
+int ga_run_check_kill(const struct ga_run *run, size_t replica)
+{
+    return check_replica(run, replica, false);
+}
+
+int ga_run_check_revive(const struct ga_run *run, size_t replica)
+{
+    return check_replica(run, replica, true);
+}
+
+int ga_run_kill(struct ga_run *run, size_t replica)
+{
+    if (check_replica(run, replica, false) < 0)
+        return ga_error_code();
+    end_item(run, replica);
+    run->replica[replica].v.dead = true;
+    ga_run_count_waiting(run);
+    if (!ga_run_pushes(run) && run->phase == GA_PHASE_MICRO &&
+        run_set(run)->failure == GA_FAILURE_CONTINUE)
+        expect_living(run);
+    return ga_run_pushes(run) && run->phase != GA_PHASE_IDLE ? ga_push_start(run) : GA_OK;
+}
+
+int ga_run_revive(struct ga_run *run, size_t replica)
+{
+    struct ga_replica_value *v = NULL;
+
+    if (check_replica(run, replica, true) < 0)
+        return ga_error_code();
+    v = &run->replica[replica].v;
+    v->idle_ns += run->now_ns - v->free_ns;
+    v->free_ns = run->now_ns;
+    v->dead = false;
+    v->clock = UINT64_MAX;
+    v->clock = ga_item_least_clock(run);
+    if (v->clock == UINT64_MAX)
+        v->clock = 0;
+    ga_version_close(v->own);
+    v->own = NULL;
+    ga_run_count_waiting(run);
+    if (ga_run_pushes(run))
+        return run->counters.items_applied > 0 || run->phase == GA_PHASE_MICRO ? ga_push_start(run)
+                                                                               : GA_OK;
+    if (run->phase == GA_PHASE_MICRO && v->part > 0 && ga_item_may_start(run, replica, 0))
+        return ga_item_start(run, replica, run->now_ns);
     return GA_OK;
 }

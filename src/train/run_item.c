@@ -34,39 +34,58 @@ int64_t ga_item_aim(struct ga_replica *replica)
 }
 
 /* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
-static int compute_micro(struct ga_run *run, struct ga_replica *replica, int lane, void *sums)
+int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, void *sums)
 {
     struct ga_context *context = run_context(run, lane);
     struct ga_batch batch = run_batch(run);
 
     if (!context)
         return ga_error_code();
-    batch.index = replica->rows + replica->next_first;
+    batch.index = replica->rows + replica->v.step_row + replica->next_first;
     batch.count = replica->next_count;
     return run->compute->gradient(context, replica->v.read->weights, &batch, GA_ASSIGN, sums,
                                   &replica->micro_tally);
 }
 
-static struct ga_replica *task_replica(struct ga_task *task)
+struct ga_replica *ga_item_of_task(struct ga_task *task)
 {
     return (struct ga_replica *)(void *)((char *)task - offsetof(struct ga_replica, task));
 }
 
-static void work(struct ga_task *task, int lane)
+/* On a worker: tells the real clock, and whoever drives the run. */
+void ga_item_worked(struct ga_replica *replica)
 {
-    struct ga_replica *replica = task_replica(task);
+    struct ga_run *run = replica->run;
 
-    replica->error.code = GA_OK;
-    if (compute_micro(replica->run, replica, lane, replica->micro_sums) < 0)
-        ga_error_take(&replica->error);
+    if (!run->clock_kind->finished)
+        return;
+    run->clock_kind->finished(run->clock, (size_t)(replica - run->replica));
+    if (run->wake)
+        run->wake(run->wake_self);
 }
 
-static void submit_next(struct ga_run *run, struct ga_replica *replica)
+static void work(struct ga_task *task, int lane)
 {
-    if (!run->parallel || replica->submitted || replica->v.micro == replica->v.micros)
+    struct ga_replica *replica = ga_item_of_task(task);
+
+    replica->error.code = GA_OK;
+    if (ga_item_compute(replica->run, replica, lane, replica->micro_sums) < 0)
+        ga_error_take(&replica->error);
+    ga_item_worked(replica);
+}
+
+void ga_item_submit(struct ga_run *run, size_t r)
+{
+    struct ga_replica *replica = &run->replica[r];
+    bool real = run->clock_kind->begin != NULL;
+
+    if (!(real ? run->live : run->parallel) || replica->submitted ||
+        replica->v.state != GA_REPLICA_BUSY || replica->v.micro == replica->v.micros)
         return;
-    replica->task.work = work;
+    replica->task.work = real && replica->hogwild ? ga_hogwild_race : work;
     replica->submitted = true;
+    if (real)
+        run->clock_kind->begin(run->clock, r);
     ga_workers_submit(run->workers, &replica->task);
 }
 
@@ -74,7 +93,9 @@ void ga_item_settle(struct ga_run *run, size_t r)
 {
     struct ga_replica *replica = &run->replica[r];
 
-    if (replica->submitted)
+    if (replica->submitted && run->own_workers)
+        ga_workers_join(run->own_workers, &replica->task);
+    else if (replica->submitted)
         ga_workers_wait(run->workers, &replica->task);
     replica->submitted = false;
 }
@@ -91,27 +112,89 @@ static void clear_item(struct ga_replica_value *v)
     v->fault_flags = 0;
 }
 
+double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t count)
+{
+    double sum = 0;
+
+    if (!run->table->weights)
+        return (double)count;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)run->table->weights[rows[i]];
+    return sum;
+}
+
+uint64_t ga_item_least_clock(const struct ga_run *run)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (size_t r = 0; r < run->replicas; r++)
+        if (!run->replica[r].v.dead && run->replica[r].v.clock < least)
+            least = run->replica[r].v.clock;
+    return least;
+}
+
+bool ga_item_may_start(const struct ga_run *run, size_t r, uint64_t least_clock)
+{
+    const struct ga_replica_value *v = &run->replica[r].v;
+    struct ga_turn turn = {
+        .settings = run_set(run),
+        .window = &run->window,
+        .replica = v,
+        .closed = ga_run_closed(run),
+        .least_clock = least_clock,
+    };
+
+    return v->state == GA_REPLICA_READY && !v->dead && run->policy->may_start(&turn);
+}
+
+void ga_item_schedule(struct ga_run *run, size_t r)
+{
+    struct ga_replica *replica = &run->replica[r];
+    int64_t time_ns = replica->v.finish_ns;
+
+    if (replica->v.state == GA_REPLICA_BUSY)
+        time_ns = replica->hogwild ? ga_hogwild_next(run, r) : ga_item_aim(replica);
+    run->clock_kind->schedule(run->clock, r, time_ns);
+}
+
+/* The weights it will work on: private ones in local mode, else what the server gives out. */
+static int pull(struct ga_run *run, size_t r)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+
+    ga_version_close(v->read);
+    v->read = NULL;
+    if (!run_is(run, GA_FAMILY_ROUND))
+        return ga_update_pull(run, &v->read);
+    if (v->step == 0 && ga_local_pull(run, r) < 0)
+        return ga_error_code();
+    v->read = ga_version_share(v->own);
+    return GA_OK;
+}
+
 int ga_item_start(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica *replica = &run->replica[r];
     struct ga_replica_value *v = &replica->v;
 
+    if (pull(run, r) < 0)
+        return ga_error_code();
     clear_item(v);
     replica->has_kept = false;
     v->state = GA_REPLICA_BUSY;
     v->in_window = false;
     v->window = run->window.number;
-    v->examples = v->part;
-    v->micros = ga_plan_micros(run_set(run), v->part);
+    v->examples = run_is(run, GA_FAMILY_ROUND) ? replica->step_count[v->step] : v->part;
+    v->micros = ga_plan_micros(run_set(run), v->examples);
     v->idle_ns += time_ns - v->free_ns;
     v->start_ns = time_ns;
     v->finish_ns = ga_time_add(
         time_ns, ga_time_item(run_set(run), (uint32_t)r, v->items, v->examples, v->slow));
     v->items++;
-    ga_version_close(v->read);
-    v->read = ga_version_share(run->server);
-    run->clock_kind->schedule(run->clock, r, ga_item_aim(replica));
-    submit_next(run, replica);
+    if (run_is(run, GA_FAMILY_SHARED) && ga_hogwild_start(run, r) < 0)
+        return ga_error_code();
+    ga_item_schedule(run, r);
+    ga_item_submit(run, r);
     return GA_OK;
 }
 
@@ -124,7 +207,7 @@ static int micro_result(struct ga_run *run, size_t r, void **sums)
 
     if (!replica->submitted) {
         *sums = straight ? replica->sums : replica->micro_sums;
-        return compute_micro(run, replica, 0, *sums);
+        return ga_item_compute(run, replica, 0, *sums);
     }
     ga_item_settle(run, r);
     *sums = replica->micro_sums;
@@ -153,13 +236,13 @@ static void note_fault(const struct ga_run *run, struct ga_replica *replica, con
     replica->v.fault_tensor = first_bad_tensor(run, sums);
 }
 
-static struct ga_event *item_event(struct ga_run *run, enum ga_event_kind kind, size_t r)
+struct ga_event *ga_item_event(struct ga_run *run, enum ga_event_kind kind, size_t r)
 {
     const struct ga_replica_value *v = &run->replica[r].v;
     struct ga_event *event = run_event(run, kind, (int32_t)r);
 
     event->start_ns = v->start_ns;
-    event->version = v->read->number;
+    event->version = v->read ? v->read->number : 0;
     event->micro = v->micro;
     event->micros = v->micros;
     return event;
@@ -168,7 +251,7 @@ static struct ga_event *item_event(struct ga_run *run, enum ga_event_kind kind, 
 static void emit_micro(struct ga_run *run, size_t r, double weight, double norm)
 {
     const struct ga_tally *tally = &run->replica[r].micro_tally;
-    struct ga_event *event = item_event(run, GA_EVENT_MICRO, r);
+    struct ga_event *event = ga_item_event(run, GA_EVENT_MICRO, r);
 
     event->norm = norm;
     event->weight = weight;
@@ -228,8 +311,28 @@ int ga_item_micro(struct ga_run *run, size_t r, int64_t time_ns)
     if (replica->micro_tally.flags != 0 || !isfinite(norm))
         note_fault(run, replica, sums, replica->micro_tally.flags);
     emit_micro(run, r, weight, norm);
-    run->clock_kind->schedule(run->clock, r, ga_item_aim(replica));
-    submit_next(run, replica);
+    ga_item_schedule(run, r);
+    ga_item_submit(run, r);
+    return GA_OK;
+}
+
+int ga_item_take_whole(struct ga_run *run, size_t r, int64_t time_ns, uint32_t micros)
+{
+    struct ga_replica *replica = &run->replica[r];
+    double weight = ga_tally_weight_sum(&replica->micro_tally);
+    double norm = micro_norm(run, replica, replica->sums, weight);
+
+    replica->v.tally = replica->micro_tally;
+    replica->v.micro = micros;
+    replica->v.done_examples = (uint32_t)replica->micro_tally.examples;
+    replica->sole_norm = norm;
+    replica->has_sole_norm = true;
+    run->counters.micros += micros;
+    run->now_ns = time_ns;
+    if (replica->micro_tally.flags != 0 || !isfinite(norm))
+        note_fault(run, replica, replica->sums, replica->micro_tally.flags);
+    emit_micro(run, r, weight, norm);
+    ga_item_schedule(run, r);
     return GA_OK;
 }
 
@@ -241,24 +344,52 @@ static double item_norm(const struct ga_run *run, const struct ga_replica *repli
     return weight > 0 ? run->compute->mean(&run->net, replica->sums, weight, NULL) : 0;
 }
 
+/* What the item's own accumulator says of it; in local mode, of its whole round. */
+static const struct ga_tally *item_tally(const struct ga_run *run, const struct ga_replica_value *v)
+{
+    return run_is(run, GA_FAMILY_ROUND) ? &v->round : &v->tally;
+}
+
+static void count_staleness(struct ga_run *run, uint64_t staleness)
+{
+    size_t bin = staleness < GA_STALENESS_BINS ? (size_t)staleness : GA_STALENESS_BINS - 1;
+
+    run->counters.pushes++;
+    run->counters.staleness += staleness;
+    run->stale[bin]++;
+    if (staleness > run->window.staleness)
+        run->window.staleness = staleness;
+}
+
+void ga_item_rest(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+
+    v->busy_ns += time_ns - v->start_ns;
+    v->finished_ns += time_ns - v->start_ns;
+    v->free_ns = time_ns;
+}
+
 void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica_value *v = &run->replica[r].v;
+    const struct ga_tally *tally = item_tally(run, v);
     struct ga_event *event = NULL;
 
     run->clock_kind->cancel(run->clock, r);
     run->now_ns = time_ns;
     v->finished++;
-    v->busy_ns += time_ns - v->start_ns;
-    v->free_ns = time_ns;
+    v->clock++;
     v->part = 0;
+    v->step_row = 0;
     v->state = GA_REPLICA_DONE;
     v->in_window = true;
-    event = item_event(run, GA_EVENT_PUSH, r);
-    event->examples = v->examples;
-    event->weight = ga_tally_weight_sum(&v->tally);
-    v->loss = ga_tally_loss_sum(&v->tally) / event->weight;
-    v->norm = item_norm(run, &run->replica[r], event->weight);
+    count_staleness(run, run->counters.updates - v->read->number);
+    event = ga_item_event(run, GA_EVENT_PUSH, r);
+    event->examples = (uint32_t)tally->examples;
+    event->weight = ga_tally_weight_sum(tally);
+    v->loss = ga_tally_loss_sum(tally) / event->weight;
+    v->norm = item_norm(run, &run->replica[r], ga_tally_weight_sum(&v->tally));
     v->staleness = (double)(run->counters.updates - v->read->number);
     event->loss = v->loss;
     event->norm = v->norm;
@@ -275,15 +406,21 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
     run->clock_kind->cancel(run->clock, r);
     if (v->state == GA_REPLICA_LATE)
         run->late--;
-    if (v->state == GA_REPLICA_BUSY)
+    if (v->state == GA_REPLICA_BUSY || v->state == GA_REPLICA_SENDING)
         v->part = 0;
+    if (v->state != GA_REPLICA_SENDING && v->state != GA_REPLICA_DONE) {
+        v->busy_ns += time_ns - v->start_ns;
+        v->free_ns = time_ns;
+    }
     v->state = GA_REPLICA_READY;
     v->in_window = false;
-    v->busy_ns += time_ns - v->start_ns;
-    v->free_ns = time_ns;
+    v->step_row = 0;
+    ga_hogwild_item_close(run->replica[r].hogwild);
+    run->replica[r].hogwild = NULL;
+    run->waiting++;
     run->counters.items_dropped++;
     run->counters.examples_dropped += v->examples;
-    event = item_event(run, GA_EVENT_DROP, r);
+    event = ga_item_event(run, GA_EVENT_DROP, r);
     event->examples = v->examples;
     event->weight = ga_tally_weight_sum(&v->tally);
     ga_run_emit(run);

@@ -18,6 +18,11 @@ void ga_run_emit(struct ga_run *run)
         run->on_event(run->sink, event);
 }
 
+uint64_t ga_run_closed(const struct ga_run *run)
+{
+    return run->counters.updates + run->counters.skipped;
+}
+
 /*
  * Gradient noise scale (McCandlish, Kaplan, Amodei, "An empirical model of large-batch training",
  * 2018, appendix A): from the squared norms at the window's size B and the micro-batches' size b

@@ -14,7 +14,10 @@ void ga_run_release_replicas(struct ga_run *run)
     for (size_t r = 0; r < run->replicas; r++) {
         ga_item_settle(run, r);
         ga_version_close(run->replica[r].v.read);
+        ga_version_close(run->replica[r].v.own);
+        ga_hogwild_item_close(run->replica[r].hogwild);
         free(run->replica[r].rows);
+        free(run->replica[r].step_count);
     }
     free(run->replica);
     run->compute->free(run->sums);
@@ -84,8 +87,9 @@ static void carry_over(struct ga_run *run, struct fresh *fresh, size_t replicas)
 
         if (r < run->replicas) {
             *to = run->replica[r];
-            run->replica[r].rows = NULL;
-            run->replica[r].v.read = NULL;
+            run->replica[r].rows = run->replica[r].step_count = NULL;
+            run->replica[r].v.read = run->replica[r].v.own = NULL;
+            run->replica[r].hogwild = NULL;
             if (to->v.state == GA_REPLICA_LATE)
                 run->clock_kind->schedule(fresh->clock, r, to->v.finish_ns);
         } else {
@@ -131,5 +135,6 @@ void ga_run_choose_lanes(struct ga_run *run)
 {
     double work = ga_compute_example_cost_ns(&run->net) * (double)ga_plan_micro(run_set(run));
 
-    run->parallel = run->lanes > 1 && run->replicas > 1 && work > HANDOVER_NS;
+    run->parallel =
+        !run->clock_kind->begin && run->lanes > 1 && run->replicas > 1 && work > HANDOVER_NS;
 }

@@ -55,9 +55,18 @@ void ga_run_optimizer_spec(const struct ga_settings *settings, struct ga_optimiz
     };
 }
 
-size_t ga_run_state_blocks(const struct ga_settings *settings)
+size_t ga_run_private_blocks(const struct ga_settings *settings)
 {
     return ga_step_state_blocks(step_kind(settings), (float)settings->momentum);
+}
+
+/* In local mode the server holds the outer optimizer's state and replicas hold the private one's.
+ */
+size_t ga_run_state_blocks(const struct ga_settings *settings)
+{
+    if (settings->mode != GA_MODE_LOCAL)
+        return ga_run_private_blocks(settings);
+    return settings->outer.kind != GA_OUTER_NONE && settings->outer.momentum > 0 ? 1 : 0;
 }
 
 /* A new optimizer starts with empty state of its own; the weights stay. */
@@ -65,7 +74,9 @@ static int renew_optimizer(struct ga_run *run, const struct ga_settings *setting
 {
     struct ga_version *version = NULL;
     size_t blocks = ga_run_state_blocks(settings);
-    bool same_kind = settings->optimizer == run_set(run)->optimizer;
+    bool local = settings->mode == GA_MODE_LOCAL;
+    bool same_kind = settings->optimizer == run_set(run)->optimizer &&
+                     local == (run_set(run)->mode == GA_MODE_LOCAL);
 
     if (same_kind && blocks == run->server->state_blocks)
         return GA_OK;
@@ -104,30 +115,16 @@ int ga_run_apply_pending(struct ga_run *run)
     return GA_OK;
 }
 
-static int check_data(const struct ga_settings *settings, const struct ga_table *table)
-{
-    uint64_t window = ga_plan_window(settings);
-
-    if (settings->tail == GA_TAIL_DROP && window > table->train)
-        return ga_fail(GA_ERANGE,
-                       "tail drop with a window of %llu examples and %zu training rows would never "
-                       "update: expected a window of at most %zu",
-                       (unsigned long long)window, table->train, table->train);
-    if (settings->sharding != GA_SHARD_STREAM && window < table->train &&
-        window < (uint64_t)settings->replicas)
-        return ga_fail(GA_ERANGE,
-                       "a window of %llu examples gives nothing to some of the fixed shards of %d "
-                       "replicas: expected a window of at least one example each, or sharding "
-                       "stream",
-                       (unsigned long long)window, settings->replicas);
-    return GA_OK;
-}
-
 int ga_run_check_settings(const struct ga_settings *settings, const struct ga_dataset *data)
 {
-    if (ga_settings_check(settings) < 0 || ga_plan_check(settings) < 0)
+    struct ga_stream_spec spec;
+
+    if (ga_settings_check(settings) < 0)
         return ga_error_code();
-    return data ? check_data(settings, ga_dataset_table(data)) : GA_OK;
+    if (!data)
+        return GA_OK;
+    ga_run_stream_spec(settings, ga_dataset_table(data)->train, &spec);
+    return ga_stream_check(&spec, (size_t)ga_plan_window(settings));
 }
 
 /* Copies the rows of one kind; both sides are valid, so reading back cannot fail. */

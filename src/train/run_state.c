@@ -33,6 +33,7 @@ static int capture_replicas(const struct ga_run *run, struct ga_state *out)
     for (size_t r = 0; r < run->replicas; r++) {
         out->replica[r] = run->replica[r].v;
         ga_version_share(out->replica[r].read);
+        ga_version_share(out->replica[r].own);
         rows += run->replica[r].v.part;
         sums += holds_sums(&run->replica[r]);
     }
@@ -91,14 +92,16 @@ static int capture_stream(const struct ga_run *run, struct ga_state *out)
     return GA_OK;
 }
 
-/* After REDUCE the sum and g are part of the state until the window is cleared. */
+/* From REDUCE on, and in a server's buffer, the sum is part of the state until it is used up. */
 static int capture_reduced(const struct ga_run *run, struct ga_state *out)
 {
-    if (run->phase <= GA_PHASE_REDUCE)
+    bool buffered = ga_run_pushes(run) && run->window.arrived > 0;
+
+    if (run->phase <= GA_PHASE_REDUCE && !buffered)
         return GA_OK;
     if (copy_bytes(&out->reduced, run->reduced, run->sum_bytes) < 0)
         return ga_error_code();
-    if (!run->has_gradient)
+    if (!run->has_gradient || buffered)
         return GA_OK;
     return copy_bytes((void **)&out->gradient, run->gradient, run->net.parameters * sizeof(float));
 }
@@ -137,7 +140,7 @@ int ga_run_capture(const struct ga_run *run, struct ga_state *out)
     take_references(out);
     if (capture_replicas(run, out) < 0 || capture_rows(run, out) < 0 ||
         capture_sums(run, out) < 0 || capture_stream(run, out) < 0 ||
-        capture_reduced(run, out) < 0) {
+        capture_reduced(run, out) < 0 || ga_run_capture_modes(run, out) < 0) {
         ga_state_fini(out);
         return ga_error_code();
     }
@@ -146,7 +149,8 @@ int ga_run_capture(const struct ga_run *run, struct ga_state *out)
 
 bool ga_run_glance(const struct ga_run *run, struct ga_state *out)
 {
-    if (run->phase != GA_PHASE_IDLE || run->late > 0 || run_set(run)->sharding != GA_SHARD_STREAM)
+    if (run->phase != GA_PHASE_IDLE || run->late > 0 || run->other_modes || run->live ||
+        run_set(run)->sharding != GA_SHARD_STREAM)
         return false;
     fill_plain(run, out);
     ga_stream_get(run->stream, &out->stream);
@@ -166,6 +170,20 @@ static int check_fit(const struct ga_run *run, const struct ga_state *state)
     return GA_OK;
 }
 
+static int replica_room(struct ga_run *run, const struct ga_state *state)
+{
+    for (size_t r = 0; r < run->replicas; r++) {
+        struct ga_replica *replica = &run->replica[r];
+
+        if (ga_grow((void **)&replica->rows, &replica->rows_capacity, state->replica[r].part,
+                    sizeof *replica->rows) < 0 ||
+            ga_grow((void **)&replica->step_count, &replica->step_capacity, state->replica[r].steps,
+                    sizeof *replica->step_count) < 0)
+            return ga_error_code();
+    }
+    return GA_OK;
+}
+
 /* Room for everything first, so that a failure leaves the run as it was. */
 static int restore_room(struct ga_run *run, const struct ga_state *state)
 {
@@ -178,12 +196,10 @@ static int restore_room(struct ga_run *run, const struct ga_state *state)
         ga_stream_close(stream);
         return ga_error_code();
     }
-    for (size_t r = 0; r < run->replicas; r++)
-        if (ga_grow((void **)&run->replica[r].rows, &run->replica[r].rows_capacity,
-                    state->replica[r].part, sizeof(uint32_t)) < 0) {
-            ga_stream_close(stream);
-            return ga_error_code();
-        }
+    if (replica_room(run, state) < 0 || ga_run_room_for_modes(run, state) < 0) {
+        ga_stream_close(stream);
+        return ga_error_code();
+    }
     ga_stream_close(run->stream);
     run->stream = stream;
     return GA_OK;
@@ -195,19 +211,22 @@ static void restore_replica(struct ga_run *run, size_t r, const struct ga_replic
     struct ga_replica *replica = &run->replica[r];
 
     ga_version_close(replica->v.read);
+    ga_version_close(replica->v.own);
     replica->v = *value;
     ga_version_share(replica->v.read);
+    ga_version_share(replica->v.own);
     replica->has_kept = false;
     replica->has_sole_norm = false;
     if (value->part > 0)
         memcpy(replica->rows, rows, value->part * sizeof *rows);
+    run->late += value->state == GA_REPLICA_LATE;
     run->clock_kind->cancel(run->clock, r);
-    if (value->state == GA_REPLICA_LATE) {
-        run->late++;
-        run->clock_kind->schedule(run->clock, r, value->finish_ns);
-    } else if (value->state == GA_REPLICA_BUSY) {
-        run->clock_kind->schedule(run->clock, r, ga_item_aim(replica));
-    }
+}
+
+static bool has_event(const struct ga_replica_value *v)
+{
+    return v->state == GA_REPLICA_BUSY || v->state == GA_REPLICA_LATE ||
+           v->state == GA_REPLICA_SENDING;
 }
 
 static void restore_replicas(struct ga_run *run, const struct ga_state *state)
@@ -253,6 +272,8 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
     if (restore_room(run, state) < 0)
         return ga_error_code();
     run->policy = policy;
+    run->live = false;
+    run->turn_of = SIZE_MAX;
     restore_shares(run, state);
     restore_replicas(run, state);
     run->counters = state->counters;
@@ -269,6 +290,10 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
         memcpy(run->gradient, state->gradient, run->net.parameters * sizeof(float));
     if (state->reduced)
         memcpy(run->reduced, state->reduced, run->sum_bytes);
+    ga_run_restore_modes(run, state);
+    for (size_t r = 0; r < run->replicas; r++)
+        if (has_event(&run->replica[r].v))
+            ga_item_schedule(run, r);
     ga_run_choose_lanes(run);
     return GA_OK;
 }

@@ -21,12 +21,56 @@ static void drop_arrived(struct ga_run *run)
         ga_item_drop(run, r, time_ns);
 }
 
+/* The dead hold no items, and a window that does not wait for them goes on without their parts. */
+static bool skips(const struct ga_run *run, const struct ga_replica *replica)
+{
+    return replica->v.dead && run_set(run)->failure == GA_FAILURE_CONTINUE;
+}
+
+static size_t count_living(const struct ga_run *run)
+{
+    size_t living = 0;
+
+    for (size_t r = 0; r < run->replicas; r++)
+        living += !run->replica[r].v.dead;
+    return living;
+}
+
+/* With a common stream the living take over the whole window, so the numbers stay those of sync. */
+static void split_over_living(struct ga_run *run)
+{
+    size_t living = count_living(run), part = 0, first = 0, count = 0;
+
+    if (run_set(run)->sharding != GA_SHARD_STREAM || run_set(run)->failure != GA_FAILURE_CONTINUE ||
+        living == run->replicas)
+        return;
+    for (size_t r = 0; r < run->replicas; r++) {
+        run->rows.start[r] = first;
+        if (run->replica[r].v.dead)
+            continue;
+        ga_split(run->rows.examples, living, part++, &first, &count);
+        run->rows.start[r] = first;
+        first += count;
+    }
+    run->rows.start[run->replicas] = run->rows.examples;
+}
+
+/* Most rows that one replica can get of a window. */
+static size_t largest_part(const struct ga_run *run)
+{
+    size_t window = (size_t)ga_plan_window(run_set(run)), living = count_living(run);
+    size_t share = ga_plan_share(run_set(run));
+    bool wraps = run_set(run)->tail == GA_TAIL_WRAP;
+
+    if (run_set(run)->failure == GA_FAILURE_CONTINUE && living < run->replicas)
+        share = (window + living - 1) / living;
+    return wraps || share < run->table->train ? share : run->table->train;
+}
+
 /* Room for any window, before one is taken: a failure loses no rows of the stream. */
 static int make_room(struct ga_run *run)
 {
-    size_t share = ga_plan_share(run_set(run));
-    bool wraps = run_set(run)->tail == GA_TAIL_WRAP;
-    size_t most = wraps || share < run->table->train ? share : run->table->train;
+    size_t most = largest_part(run);
 
     for (size_t r = 0; r < run->replicas; r++) {
         struct ga_replica *replica = &run->replica[r];
@@ -43,10 +87,17 @@ static uint32_t deal_rows(struct ga_run *run)
 {
     uint32_t active = 0;
 
+    split_over_living(run);
+    run->window.examples = run->rows.examples;
+    run->window.epoch = run->rows.epoch;
     for (size_t r = 0; r < run->replicas; r++) {
         struct ga_replica *replica = &run->replica[r];
         size_t count = run->rows.start[r + 1] - run->rows.start[r];
 
+        if (skips(run, replica)) {
+            run->counters.examples_unused += count;
+            count = 0;
+        }
         if (count > 0)
             memcpy(replica->rows, run->rows.index + run->rows.start[r],
                    count * sizeof *replica->rows);
@@ -57,44 +108,55 @@ static uint32_t deal_rows(struct ga_run *run)
     return active;
 }
 
-static int start_ready(struct ga_run *run)
+/* Takes a window, or a round of them, from the stream. */
+static int take_window(struct ga_run *run, uint32_t *active)
 {
-    for (size_t r = 0; r < run->replicas; r++) {
-        const struct ga_replica_value *v = &run->replica[r].v;
-
-        if (v->part > 0 && run->policy->may_start(run_set(run), &run->window, v) &&
-            ga_item_start(run, r, run->now_ns) < 0)
-            return ga_error_code();
-    }
+    if (run_is(run, GA_FAMILY_ROUND))
+        return ga_local_deal(run, active);
+    if (make_room(run) < 0 ||
+        ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
+        return ga_error_code();
+    *active = deal_rows(run);
     return GA_OK;
 }
 
-static void begin_window(struct ga_run *run, uint32_t active)
+static int start_ready(struct ga_run *run)
+{
+    for (size_t r = 0; r < run->replicas; r++)
+        if (run->replica[r].v.part > 0 && ga_item_may_start(run, r, 0) &&
+            ga_item_start(run, r, run->now_ns) < 0)
+            return ga_error_code();
+    return GA_OK;
+}
+
+void ga_window_begin(struct ga_run *run)
 {
     uint64_t number = run->window.number + 1;
 
     memset(&run->window, 0, sizeof run->window);
     run->window.number = number;
-    run->window.examples = run->rows.examples;
-    run->window.epoch = run->rows.epoch;
     run->window.open_ns = run->now_ns;
-    run->window.expected = run->policy->expected(run_set(run), active);
-    run->window.clip_scale = 1;
-    run->has_gradient = false;
-    run->phase = GA_PHASE_MICRO;
+    run->window.clip_scale = run->window.scale = 1;
+    run->window.closer = -1;
 }
 
 int ga_window_open_next(struct ga_run *run)
 {
+    struct ga_window_state before = run->window;
     struct ga_event *event = NULL;
+    uint32_t active = 0;
 
-    if (run->pending && ga_run_apply_pending(run) < 0)
-        return ga_error_code();
+    if (count_living(run) == 0)
+        return ga_fail(GA_ESTATE, "all replicas are killed: restore one first");
     drop_arrived(run);
-    if (make_room(run) < 0 ||
-        ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
+    ga_window_begin(run);
+    if (take_window(run, &active) < 0) {
+        run->window = before;
         return ga_error_code();
-    begin_window(run, deal_rows(run));
+    }
+    run->window.expected = run->policy->expected(run_set(run), active);
+    run->has_gradient = false;
+    run->phase = GA_PHASE_MICRO;
     event = run_event(run, GA_EVENT_OPEN, -1);
     event->examples = (uint32_t)run->window.examples;
     ga_run_emit(run);
@@ -102,7 +164,7 @@ int ga_window_open_next(struct ga_run *run)
 }
 
 /* What happens to the items that still run when the window closes. */
-static void close_window(struct ga_run *run, bool cancel)
+void ga_window_close(struct ga_run *run, bool cancel)
 {
     for (size_t r = 0; r < run->replicas; r++) {
         struct ga_replica_value *v = &run->replica[r].v;
@@ -136,15 +198,47 @@ static int push(struct ga_run *run, size_t r, int64_t time_ns)
     run->now_ns = time_ns;
     if (actions & GA_PUSH_DROP) {
         ga_item_drop(run, r, time_ns);
-        if (v->part > 0 && run->policy->may_start(run_set(run), &run->window, v))
+        if (v->part > 0 && ga_item_may_start(run, r, 0))
             return ga_item_start(run, r, time_ns);
         return GA_OK;
     }
     ga_item_finish(run, r, time_ns);
     run->window.arrived++;
+    run->window.closer = (int32_t)r;
     if (actions & GA_PUSH_CLOSE)
-        close_window(run, (actions & GA_PUSH_CANCEL) != 0);
+        ga_window_close(run, (actions & GA_PUSH_CANCEL) != 0);
     return GA_OK;
+}
+
+/* After the last micro-batch of an item, or of a private step. */
+static int end_of_item(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+
+    if (v->state != GA_REPLICA_BUSY)
+        return push(run, r, time_ns);
+    if (run_is(run, GA_FAMILY_ROUND)) {
+        if (ga_local_step(run, r) < 0)
+            return ga_error_code();
+        ga_item_rest(run, r, time_ns);
+        if (v->step < v->steps)
+            return ga_item_start(run, r, time_ns);
+    } else {
+        ga_item_rest(run, r, time_ns);
+    }
+    return push(run, r, time_ns);
+}
+
+/* Nothing runs and the window is not complete: someone who was killed is missing. */
+static int name_missing(const struct ga_run *run)
+{
+    for (size_t r = 0; r < run->replicas; r++)
+        if (run->replica[r].v.dead)
+            return ga_fail(GA_ESTATE,
+                           "update %llu waits for replica %zu, which was killed (failure wait): "
+                           "restore %zu, flush or discard the window, or set failure continue",
+                           (unsigned long long)run->counters.updates + 1, r, r);
+    return ga_fail(GA_EINTERNAL, "no replica has work in an open window");
 }
 
 int ga_window_turn(struct ga_run *run)
@@ -153,12 +247,14 @@ int ga_window_turn(struct ga_run *run)
     int64_t time_ns = 0;
     const struct ga_replica_value *v = NULL;
 
-    if (!run->clock_kind->first(run->clock, &r, &time_ns))
-        return ga_fail(GA_EINTERNAL, "no replica has work in an open window");
+    if (!ga_race_next(run, &r, &time_ns))
+        return name_missing(run);
+    run->turn_of = r;
+    run->turn_ns = time_ns;
     v = &run->replica[r].v;
     if (v->state == GA_REPLICA_BUSY && v->micro < v->micros)
         return ga_item_micro(run, r, time_ns);
-    return push(run, r, time_ns);
+    return end_of_item(run, r, time_ns);
 }
 
 /* Charges the all-reduce to every replica that is not late, after its wait for the window. */
@@ -251,90 +347,52 @@ static void emit_window(struct ga_run *run, enum ga_event_kind kind)
     ga_run_emit(run);
 }
 
-int ga_window_reduce(struct ga_run *run)
+/* What local mode adds up over a round: losses and weights of its steps. */
+static void total_rounds(struct ga_run *run)
 {
-    struct ga_window_state *window = &run->window;
-    double weight = 0;
+    ga_tally_clear(&run->window.total);
+    for (size_t r = 0; r < run->replicas; r++)
+        if (run->replica[r].v.in_window)
+            ga_tally_add(&run->window.total, &run->replica[r].v.round);
+}
 
-    if (reduce_sums(run) < 0)
+static int reduce_round(struct ga_run *run)
+{
+    total_rounds(run);
+    if (ga_local_average(run) < 0)
         return ga_error_code();
     spend_all_reduce(run);
-    weight = ga_tally_weight_sum(&window->total);
-    window->loss = ga_tally_loss_sum(&window->total) / weight;
-    find_gradient(run, weight);
-    run->phase = GA_PHASE_CHECK;
-    emit_window(run, GA_EVENT_REDUCE);
     return GA_OK;
 }
 
-/* The smallest (replica, micro-batch) of the window with an unusable value; NULL: none. */
-static const struct ga_replica *faulty_replica(const struct ga_run *run)
+int ga_window_reduce(struct ga_run *run)
 {
-    for (size_t r = 0; r < run->replicas; r++)
-        if (run->replica[r].v.in_window && run->replica[r].v.fault_micro > 0)
-            return &run->replica[r];
-    return NULL;
-}
+    double weight = 0;
 
-static int report_fault(const struct ga_run *run, const struct ga_replica *replica)
-{
-    const struct ga_replica_value *v = &replica->v;
-    const char *what =
-        v->fault_tensor < run->net.tensors ? run->net.tensor[v->fault_tensor].name : "the loss";
-    bool beyond = (v->fault_flags & GA_TALLY_BEYOND) && !(v->fault_flags & GA_TALLY_NONFINITE);
-
-    return ga_fail(
-        GA_ENONFINITE,
-        "update %llu, replica %d, micro-batch %u: the gradient of %s is %s; weights are as "
-        "before: go back, discard the window, or lower lr",
-        (unsigned long long)run->counters.updates + 1, (int)(replica - run->replica),
-        v->fault_micro, what,
-        beyond ? "beyond the exact range 134,217,728 (scale the data or use numerics fast)"
-               : "not finite");
-}
-
-static int report_total(const struct ga_run *run)
-{
-    size_t at = ga_first_nonfinite(run->gradient, run->net.parameters);
-
-    return ga_fail(GA_ENONFINITE, "update %llu: the reduced gradient of %s is not finite",
-                   (unsigned long long)run->counters.updates + 1,
-                   at < run->net.parameters ? ga_net_tensor_at(&run->net, at)->name : "the loss");
-}
-
-void ga_run_fault(const struct ga_run *run, struct ga_error *error)
-{
-    const struct ga_replica *replica = faulty_replica(run);
-
-    error->update = -1;
-    error->replica = error->micro = -1;
-    if (error->code != GA_ENONFINITE)
-        return;
-    error->update = (int64_t)run->counters.updates + 1;
-    if (replica) {
-        error->replica = (int32_t)(replica - run->replica);
-        error->micro = (int32_t)replica->v.fault_micro;
+    if (run_is(run, GA_FAMILY_ROUND)) {
+        if (reduce_round(run) < 0)
+            return ga_error_code();
+    } else {
+        if (reduce_sums(run) < 0)
+            return ga_error_code();
+        spend_all_reduce(run);
     }
-}
-
-/* GA_OK, or GA_ENONFINITE with text. */
-static int examine(const struct ga_run *run)
-{
-    const struct ga_replica *replica = faulty_replica(run);
-
-    if (replica)
-        return report_fault(run, replica);
-    if (!isfinite(run->window.norm) || !isfinite(run->window.loss))
-        return report_total(run);
+    weight = ga_tally_weight_sum(&run->window.total);
+    run->window.loss = ga_tally_loss_sum(&run->window.total) / weight;
+    if (!run_is(run, GA_FAMILY_ROUND))
+        find_gradient(run, weight);
+    run->phase = GA_PHASE_CHECK;
+    emit_window(run, GA_EVENT_REDUCE);
     return GA_OK;
 }
 
 int ga_window_check(struct ga_run *run)
 {
     enum ga_nonfinite rule = run_set(run)->nonfinite;
+    bool clips = run_set(run)->clip > 0 && !run_is(run, GA_FAMILY_ROUND);
     bool empty = !(ga_tally_weight_sum(&run->window.total) > 0);
 
-    if (!empty && rule != GA_NONFINITE_APPLY && examine(run) < 0) {
+    if (!empty && rule != GA_NONFINITE_APPLY && ga_update_examine(run) < 0) {
         if (rule == GA_NONFINITE_STOP)
             return GA_ENONFINITE;
         run->window.skipped = true;
@@ -343,70 +401,38 @@ int ga_window_check(struct ga_run *run)
     if (run->window.skipped)
         run->phase = GA_PHASE_CLEAR;
     else
-        run->phase = run_set(run)->clip > 0 ? GA_PHASE_CLIP : GA_PHASE_APPLY;
+        run->phase = clips ? GA_PHASE_CLIP : GA_PHASE_APPLY;
     emit_window(run, run->window.skipped ? GA_EVENT_SKIP : GA_EVENT_CHECK);
     return GA_OK;
 }
 
 int ga_window_clip(struct ga_run *run)
 {
-    struct ga_event *event = run_event(run, GA_EVENT_CLIP, -1);
+    struct ga_event *event = NULL;
 
     run->window.clip_scale = ga_clip_scale(run_set(run)->clip, run->window.norm);
+    run->phase = GA_PHASE_APPLY;
+    event = run_event(run, GA_EVENT_CLIP, -1);
     event->norm = run->window.norm;
     event->value = run->window.clip_scale;
-    run->phase = GA_PHASE_APPLY;
     ga_run_emit(run);
     return GA_OK;
-}
-
-static double rate_of_update(const struct ga_settings *settings, uint64_t update)
-{
-    static const enum ga_schedule_kind kind_of[] = {
-        [GA_SCHEDULE_CONSTANT] = GA_LR_CONSTANT,
-        [GA_SCHEDULE_STEP] = GA_LR_STEP,
-        [GA_SCHEDULE_COSINE] = GA_LR_COSINE,
-    };
-    struct ga_schedule_spec spec = {
-        .kind = kind_of[settings->schedule.kind],
-        .every = settings->schedule.every,
-        .value = settings->schedule.value,
-        .warmup = settings->warmup,
-    };
-
-    return ga_schedule_rate(&spec, settings->lr, update);
 }
 
 int ga_window_apply(struct ga_run *run)
 {
     struct ga_event *event = NULL;
-    struct ga_version *old = run->server, *next = NULL;
-    struct ga_optimizer_spec spec;
-    struct ga_step step;
+    bool round = run_is(run, GA_FAMILY_ROUND);
 
-    if (ga_version_open(&next, run->net.parameters, old->state_blocks) < 0)
+    run->window.lr = ga_update_rate(run_set(run), run->counters.updates);
+    if ((round ? ga_local_apply(run) : ga_update_step(run)) < 0)
         return ga_error_code();
-    ga_run_optimizer_spec(run_set(run), &spec);
-    run->window.lr = rate_of_update(run_set(run), run->counters.updates);
-    next->scalars = old->scalars;
-    ga_optimizer_advance(&spec, &next->scalars, run->window.lr, run->window.clip_scale, &step);
-    run->compute->step(&run->net, &step, run->gradient, old->weights, old->state, next->weights,
-                       next->state);
-    run->window.update_norm =
-        ga_norm_of_difference(next->weights, old->weights, run->net.parameters);
-    next->number = old->number + 1;
-    ga_version_close(run->previous);
-    run->previous = old;
-    run->server = next;
-    run->evaluated[0].known = run->evaluated[1].known = false;
-    run->counters.updates++;
-    run->counters.examples += run->window.total.examples;
     run->phase = GA_PHASE_CLEAR;
     event = run_event(run, GA_EVENT_APPLY, -1);
     event->loss = run->window.loss;
     event->norm = run->window.norm;
     event->value = run->window.lr;
-    event->version = next->number;
+    event->version = run->server->number;
     ga_run_emit(run);
     return GA_OK;
 }
@@ -425,6 +451,8 @@ static void release_replica(struct ga_run *run, struct ga_replica *replica)
     }
     v->state = GA_REPLICA_READY;
     v->in_window = false;
+    v->step = v->steps = 0;
+    v->step_row = 0;
     ga_tally_clear(&v->tally);
     v->micro = 0;
     v->done_examples = 0;

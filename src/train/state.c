@@ -113,10 +113,41 @@ void ga_state_init(struct ga_state *state)
     memset(state, 0, sizeof *state);
 }
 
+int ga_mode_state_open(struct ga_mode_state **out)
+{
+    *out = ga_alloc(1, sizeof **out);
+    return *out ? GA_OK : ga_error_code();
+}
+
+void ga_mode_state_close(struct ga_mode_state *modes)
+{
+    if (!modes)
+        return;
+    for (size_t i = 0; modes->version && i < modes->versions; i++)
+        ga_version_close(modes->version[i]);
+    for (size_t i = 0; modes->item && i < modes->items; i++) {
+        free(modes->item[i].change);
+        free(modes->item[i].writes);
+    }
+    free(modes->version);
+    free(modes->step_count);
+    free(modes->piece);
+    free(modes->piece_row);
+    free(modes->average);
+    free(modes->shared);
+    free(modes->shared_writes);
+    free(modes->item_of);
+    free(modes->item);
+    free(modes);
+}
+
 void ga_state_fini(struct ga_state *state)
 {
-    for (size_t i = 0; state->replica && i < state->replicas; i++)
+    for (size_t i = 0; state->replica && i < state->replicas; i++) {
         ga_version_close(state->replica[i].read);
+        ga_version_close(state->replica[i].own);
+    }
+    ga_mode_state_close(state->modes);
     ga_version_close(state->server);
     ga_settings_share_close(state->settings);
     ga_settings_share_close(state->pending);
@@ -132,12 +163,43 @@ void ga_state_fini(struct ga_state *state)
     ga_state_init(state);
 }
 
+static size_t mode_bytes(const struct ga_mode_state *modes, size_t parameters)
+{
+    size_t bytes = sizeof *modes + modes->step_counts * sizeof *modes->step_count;
+
+    bytes += modes->pieces * sizeof *modes->piece + modes->piece_rows * sizeof *modes->piece_row;
+    bytes += modes->versions * sizeof *modes->version;
+    if (modes->average)
+        bytes += parameters * sizeof *modes->average;
+    if (modes->shared)
+        bytes += parameters * (sizeof *modes->shared + sizeof *modes->shared_writes);
+    return bytes + modes->items * (sizeof *modes->item + sizeof *modes->item_of +
+                                   parameters * (sizeof(float) + sizeof(uint32_t)));
+}
+
+/* Private and half-read versions belong to one replica each. */
+static size_t replica_bytes(const struct ga_state *state)
+{
+    size_t bytes = state->replicas * sizeof *state->replica;
+
+    for (size_t r = 0; r < state->replicas; r++) {
+        const struct ga_replica_value *v = &state->replica[r];
+
+        bytes += ga_version_bytes(v->own);
+        if (v->read != v->own && state->modes && state->modes->shared)
+            bytes += ga_version_bytes(v->read);
+    }
+    return bytes;
+}
+
 size_t ga_state_bytes(const struct ga_state *state)
 {
     size_t sum_bytes = state->sums_elements * ga_type_bytes(state->sums_type);
     size_t bytes = sizeof *state + ga_version_bytes(state->server);
 
-    bytes += state->replicas * sizeof *state->replica;
+    bytes += replica_bytes(state);
+    if (state->modes)
+        bytes += mode_bytes(state->modes, state->server->parameters);
     if (state->stream.replica_epoch)
         bytes += 2 * state->replicas * sizeof(uint64_t);
     bytes += state->rows * sizeof *state->row;

@@ -75,6 +75,11 @@ struct ga_counters {
     uint64_t examples_unused;  /* of flushed or discarded windows */
     uint64_t bytes;            /* communicated */
     uint64_t reductions;       /* all-reduces */
+    uint64_t pushes;           /* gradients that reached the weights or the server's buffer */
+    uint64_t staleness;        /* sum over them of updates applied since their pull */
+    uint64_t private_steps;    /* local mode, all replicas */
+    uint64_t turns;            /* real clock: events of replicas, entries of the race */
+    uint64_t lost;             /* hogwild: writes of one coordinate undone by another replica */
 };
 
 /*
@@ -82,11 +87,18 @@ struct ga_counters {
  * over, LATE works on a window that has closed. Times are virtual ns; busy + idle + communication =
  * time of the run, per replica.
  */
-enum ga_replica_state { GA_REPLICA_READY, GA_REPLICA_BUSY, GA_REPLICA_DONE, GA_REPLICA_LATE };
+enum ga_replica_state {
+    GA_REPLICA_READY,
+    GA_REPLICA_BUSY,
+    GA_REPLICA_DONE,
+    GA_REPLICA_LATE,
+    GA_REPLICA_SENDING
+};
 
 struct ga_replica_value {
     enum ga_replica_state state;
     bool in_window;         /* DONE only: its sums are part of the open window */
+    bool dead;              /* killed: it holds no item and starts none */
     uint64_t items;         /* started, dropped ones too: the index of the next time draw */
     uint64_t finished;      /* items handed over */
     uint64_t window;        /* number of the window its item belongs to */
@@ -95,6 +107,14 @@ struct ga_replica_value {
     uint32_t examples;      /* of the item */
     uint32_t part;          /* of the open window, not handed over: rows it holds in ga_state.row */
     uint32_t done_examples; /* committed */
+    double window_weight;   /* weight of the whole window that its piece was cut from */
+    uint64_t clock;         /* ssp: finished items as the bound counts them */
+    uint64_t pushed_at;     /* windows closed when it last pushed, + 1; 0: never */
+    int64_t finished_ns;    /* sum of the times of its finished items */
+    uint32_t step, steps;   /* local: private step under way, of its round */
+    uint32_t step_row;      /* first row of that step within its part */
+    struct ga_version *own; /* local: private weights and optimizer state; NULL: none yet */
+    struct ga_tally round;  /* local: over the steps of the round */
     int64_t start_ns, finish_ns; /* of the item */
     int64_t free_ns;             /* since when it waits, when it does not work */
     int64_t busy_ns, idle_ns, communication_ns;
@@ -121,6 +141,9 @@ struct ga_window_state {
     int64_t open_ns;
     uint32_t expected; /* pushes that close it */
     uint32_t arrived;
+    uint64_t staleness;         /* largest of the pushes in it */
+    int32_t closer;             /* the replica whose push closed it, -1: none */
+    double scale;               /* factor on lr of this update */
     uint32_t micros;            /* committed micro-batches of contributing items */
     double micro_norm_square;   /* sum over its micro-batches of |mean gradient|^2 */
     double micro_inverse_count; /* sum over them of 1/count */
@@ -129,6 +152,50 @@ struct ga_window_state {
     double loss, norm, clip_scale, lr;
     double update_norm; /* |w_new - w_old| after APPLY */
 };
+
+/* One event of a replica in a race on the real clock. */
+struct ga_race_turn {
+    int64_t time_ns;
+    int32_t replica;
+};
+
+/* Staleness 0, 1, ... of pushes; the last bin holds all above. */
+#define GA_STALENESS_BINS 64
+
+/*
+ * Hogwild: one replica's item between its first read and its last write. What it read is in the
+ * version that ga_replica_value.read points to; the arrays have one entry a parameter.
+ */
+struct ga_hogwild_item {
+    uint32_t at;      /* next coordinate: reads 0..n-1, then writes n..2n-1 */
+    float *change;    /* what it adds to each coordinate, known once all are read */
+    uint32_t *writes; /* writes that each coordinate had seen when it was read */
+};
+
+/* What only modes other than sync have. */
+struct ga_mode_state {
+    size_t step_counts;   /* local: private steps of all rounds under way */
+    uint32_t *step_count; /* examples of each, replica after replica */
+    size_t pieces;        /* push modes, stream sharding: pieces of the window not handed out */
+    uint32_t *piece;      /* (pieces) examples of each */
+    size_t piece_rows;
+    uint32_t *piece_row; /* (piece_rows) piece after piece */
+    double piece_weight; /* weight of their window */
+    size_t versions;     /* delay: older versions still needed, oldest first */
+    struct ga_version **version;
+    int64_t server_free_ns; /* when the server can take the next push */
+    bool draining;          /* items under way end before the pending settings take effect */
+    uint64_t stale[GA_STALENESS_BINS];
+    float *average;          /* (parameters) local: after REDUCE until CLEAR, else NULL */
+    float *shared;           /* hogwild: (parameters) the weights being written, else NULL */
+    uint32_t *shared_writes; /* (parameters) */
+    size_t items;            /* hogwild: replicas with an item, ascending in item_of */
+    int32_t *item_of;
+    struct ga_hogwild_item *item;
+};
+
+int ga_mode_state_open(struct ga_mode_state **out); /* all empty */
+void ga_mode_state_close(struct ga_mode_state *modes);
 
 struct ga_state {
     struct ga_dataset *data;            /* shared */
@@ -148,9 +215,10 @@ struct ga_state {
     struct ga_replica_value *replica; /* (replicas) */
     size_t rows;                      /* row numbers of all items that are not handed over */
     uint32_t *row;
-    size_t sums;          /* replicas whose accumulator holds something */
-    int32_t *sums_of;     /* (sums) replica numbers, ascending */
-    size_t sums_elements; /* elements of one accumulator */
+    struct ga_mode_state *modes; /* NULL: sync, and never was anything else */
+    size_t sums;                 /* replicas whose accumulator holds something */
+    int32_t *sums_of;            /* (sums) replica numbers, ascending */
+    size_t sums_elements;        /* elements of one accumulator */
     enum ga_type sums_type;
     void *sum;       /* (sums, sums_elements) */
     void *reduced;   /* (sums_elements) after REDUCE, else NULL */

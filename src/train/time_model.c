@@ -89,6 +89,15 @@ uint64_t ga_time_message_bytes(size_t parameters)
     return 4 * ((uint64_t)parameters + 1);
 }
 
+int64_t ga_time_message(const struct ga_settings *settings, size_t parameters)
+{
+    double ns = (double)settings->latency_ns;
+
+    if (settings->bandwidth > 0)
+        ns += (double)ga_time_message_bytes(parameters) / settings->bandwidth * 1e9;
+    return round_ns(ns);
+}
+
 int64_t ga_time_all_reduce(const struct ga_settings *settings, size_t replicas, size_t parameters)
 {
     double p = (double)replicas;

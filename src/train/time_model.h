@@ -23,6 +23,9 @@ int64_t ga_time_item(const struct ga_settings *settings, uint32_t replica, uint6
 /* Bytes of one gradient or weight message: 4 * (parameters + 1), in every numerics. */
 uint64_t ga_time_message_bytes(size_t parameters);
 
+/* One push or pull: latency + bytes/bandwidth. */
+int64_t ga_time_message(const struct ga_settings *settings, size_t parameters);
+
 /* Ring all-reduce over P: 2(P-1)*latency + 2(P-1)/P*bytes/bandwidth; 0 for P = 1. */
 int64_t ga_time_all_reduce(const struct ga_settings *settings, size_t replicas, size_t parameters);
 

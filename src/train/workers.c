@@ -150,3 +150,11 @@ void ga_workers_wait(struct ga_workers *pool, struct ga_task *task)
     }
     pthread_mutex_unlock(&pool->lock);
 }
+
+void ga_workers_join(struct ga_workers *pool, struct ga_task *task)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (!atomic_load_explicit(&task->done, memory_order_relaxed))
+        pthread_cond_wait(&pool->finished, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}

@@ -30,4 +30,7 @@ void ga_workers_submit(struct ga_workers *workers, struct ga_task *task);
 /* Returns when `task` is done; meanwhile the caller takes tasks that no worker has begun. */
 void ga_workers_wait(struct ga_workers *workers, struct ga_task *task);
 
+/* The same without taking any: the caller only waits. */
+void ga_workers_join(struct ga_workers *workers, struct ga_task *task);
+
 #endif

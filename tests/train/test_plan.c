@@ -8,7 +8,7 @@
 #include "train/event.h"
 #include "train/metrics.h"
 #include "train/plan.h"
-#include "train/policy.h"
+#include "train/policies.h"
 #include "train/support/start.h"
 
 static struct ga_settings with(const char *words)
@@ -72,11 +72,11 @@ static void test_the_largest_window(void **state)
     struct ga_settings set = with("replicas 4096 accum 64 batch 1");
 
     (void)state;
-    ga_test_ok(ga_plan_check(&set));
+    ga_test_ok(ga_settings_check(&set));
     set.batch = 2;
-    ga_test_refused(ga_plan_check(&set), GA_ERANGE, "4096 replicas x accum 64 x batch 2 = 524288");
+    ga_test_refused(ga_settings_check(&set), GA_ERANGE, "replicas 4096 x accum 64 x batch 2 = 524288");
     set.batch = set.accum = 262144; /* the product does not fit into 32 bits */
-    ga_test_refused(ga_plan_check(&set), GA_ERANGE, "281474976710656");
+    ga_test_refused(ga_settings_check(&set), GA_ERANGE, "281474976710656");
 }
 
 static struct ga_window_state window_with(uint32_t arrived, uint32_t expected)
@@ -107,18 +107,14 @@ static void test_sync_starts_each_replica_once_per_window(void **state)
     struct ga_settings set = with("replicas 3");
     struct ga_window_state window = window_with(0, 3);
     struct ga_replica_value replica;
+    struct ga_turn turn = {.settings = &set, .window = &window, .replica = &replica};
 
     (void)state;
     memset(&replica, 0, sizeof replica);
     replica.window = 4;
-    assert_true(ga_policy_sync.may_start(&set, &window, &replica));
+    assert_true(ga_policy_sync.may_start(&turn));
     replica.window = 5;
-    assert_false(ga_policy_sync.may_start(&set, &window, &replica));
-    for (int k = GA_REPLICA_BUSY; k <= GA_REPLICA_LATE; k++) {
-        replica.window = 4;
-        replica.state = (enum ga_replica_state)k;
-        assert_false(ga_policy_sync.may_start(&set, &window, &replica));
-    }
+    assert_false(ga_policy_sync.may_start(&turn));
 }
 
 static void test_sync_closes_at_the_last_expected_push(void **state)

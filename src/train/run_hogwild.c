@@ -1,0 +1,293 @@
+/*
+ * Hogwild in virtual time: an item of duration t on n parameters reads coordinate j at start +
+ * t*j/(2n) and writes it at start + t*(n+j)/(2n); replicas interleave coordinate by coordinate.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "train/plan.h"
+#include "train/run_internal.h"
+
+void ga_hogwild_item_close(struct ga_hogwild_item *item)
+{
+    if (!item)
+        return;
+    free(item->change);
+    free(item->writes);
+    free(item);
+}
+
+int ga_hogwild_item_open(struct ga_hogwild_item **out, size_t parameters)
+{
+    struct ga_hogwild_item *item = ga_alloc(1, sizeof *item);
+
+    *out = NULL;
+    if (!item)
+        return ga_error_code();
+    item->change = ga_alloc(parameters, sizeof *item->change);
+    item->writes = ga_alloc(parameters, sizeof *item->writes);
+    if (!item->change || !item->writes) {
+        ga_hogwild_item_close(item);
+        return ga_error_code();
+    }
+    *out = item;
+    return GA_OK;
+}
+
+int ga_hogwild_enter(struct ga_run *run)
+{
+    size_t n = run->net.parameters;
+
+    ga_hogwild_leave(run);
+    run->shared = ga_alloc_aligned(n, sizeof *run->shared);
+    run->shared_writes = ga_alloc(n, sizeof *run->shared_writes);
+    if (!run->shared || !run->shared_writes) {
+        ga_hogwild_leave(run);
+        return ga_error_code();
+    }
+    for (size_t j = 0; j < n; j++)
+        atomic_init(&run->shared[j], run->server->weights[j]);
+    atomic_store(&run->shared_updates, run->counters.updates);
+    return GA_OK;
+}
+
+void ga_hogwild_leave(struct ga_run *run)
+{
+    free(run->shared);
+    free(run->shared_writes);
+    run->shared = NULL;
+    run->shared_writes = NULL;
+}
+
+/* A version of its own to read into; its number is that of the server's at the start. */
+int ga_hogwild_start(struct ga_run *run, size_t r)
+{
+    struct ga_replica *replica = &run->replica[r];
+    struct ga_version *read = NULL;
+
+    if (ga_version_open(&read, run->net.parameters, 0) < 0)
+        return ga_error_code();
+    ga_hogwild_item_close(replica->hogwild);
+    replica->hogwild = NULL;
+    if (ga_hogwild_item_open(&replica->hogwild, run->net.parameters) < 0) {
+        ga_version_close(read);
+        return ga_error_code();
+    }
+    read->number = run->server->number;
+    ga_version_close(replica->v.read);
+    replica->v.read = read;
+    ga_item_schedule(run, r);
+    return GA_OK;
+}
+
+int64_t ga_hogwild_next(const struct ga_run *run, size_t r)
+{
+    const struct ga_replica_value *v = &run->replica[r].v;
+    uint32_t at = run->replica[r].hogwild->at;
+    int64_t coordinates = 2 * (int64_t)run->net.parameters;
+    __extension__ __int128 span = v->finish_ns - v->start_ns;
+
+    if (at >= coordinates)
+        return v->finish_ns;
+    return v->start_ns + (int64_t)(span * at / coordinates);
+}
+
+bool ga_hogwild_between(const struct ga_run *run, size_t r)
+{
+    const struct ga_replica *replica = &run->replica[r];
+    size_t n = run->net.parameters;
+
+    if (replica->hogwild->at < n)
+        return true;
+    return replica->v.micro == replica->v.micros && replica->hogwild->at < 2 * n;
+}
+
+/* What is being read may be shared with a captured state: then it goes on in a copy. */
+static int own_read(struct ga_run *run, struct ga_replica *replica)
+{
+    struct ga_version *copy = NULL, *read = replica->v.read;
+
+    if (atomic_load(&read->references) == 1)
+        return GA_OK;
+    if (ga_version_open(&copy, run->net.parameters, 0) < 0)
+        return ga_error_code();
+    memcpy(copy->weights, read->weights, run->net.parameters * sizeof(float));
+    copy->number = read->number;
+    ga_version_close(read);
+    replica->v.read = copy;
+    return GA_OK;
+}
+
+static void read_coordinate(struct ga_run *run, struct ga_replica *replica, size_t j)
+{
+    replica->v.read->weights[j] = atomic_load_explicit(&run->shared[j], memory_order_relaxed);
+    replica->hogwild->writes[j] =
+        atomic_load_explicit(&run->shared_writes[j], memory_order_relaxed);
+}
+
+static void write_coordinate(struct ga_run *run, struct ga_replica *replica, size_t j)
+{
+    float change = replica->hogwild->change[j];
+    unsigned before = atomic_fetch_add_explicit(&run->shared_writes[j], 1, memory_order_relaxed);
+
+    if (run_set(run)->writes == GA_WRITES_ATOMIC) {
+        float old = atomic_load_explicit(&run->shared[j], memory_order_relaxed);
+
+        while (!atomic_compare_exchange_weak_explicit(&run->shared[j], &old, old + change,
+                                                      memory_order_relaxed, memory_order_relaxed))
+            ;
+        return;
+    }
+    atomic_fetch_add_explicit(&run->shared_lost, before - replica->hogwild->writes[j],
+                              memory_order_relaxed);
+    atomic_store_explicit(&run->shared[j], replica->v.read->weights[j] + change,
+                          memory_order_relaxed);
+}
+
+int ga_hogwild_touch(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    struct ga_replica *replica = &run->replica[r];
+    size_t n = run->net.parameters, at = replica->hogwild->at;
+
+    if (at < n && own_read(run, replica) < 0)
+        return ga_error_code();
+    replica->hogwild->at++;
+    run->now_ns = time_ns;
+    if (at < n)
+        read_coordinate(run, replica, at);
+    else
+        write_coordinate(run, replica, at - n);
+    ga_item_schedule(run, r);
+    return GA_OK;
+}
+
+/*
+ * Plain SGD only: change = -lr * (g + weight_decay * w). A bad gradient writes nothing. It may run
+ * on a worker: the tally and the sums are the replica's own.
+ */
+static void find_change(struct ga_run *run, struct ga_replica *replica,
+                        const struct ga_tally *tally, bool bad)
+{
+    const struct ga_settings *set = run_set(run);
+    double weight = ga_tally_weight_sum(tally), norm = 0;
+    float *change = replica->hogwild->change;
+    struct ga_optimizer_spec spec;
+    struct ga_optimizer_scalars scalars;
+    struct ga_step step;
+    struct ga_push push = {
+        .version_read = replica->v.read->number,
+        .version_now = atomic_load(&run->shared_updates),
+        .share = weight / replica->v.window_weight,
+    };
+
+    memset(change, 0, run->net.parameters * sizeof *change);
+    if (!(weight > 0) || (bad && set->nonfinite != GA_NONFINITE_APPLY))
+        return;
+    norm = run->compute->mean(&run->net, replica->sums, set->reduce == GA_REDUCE_SUM ? 1 : weight,
+                              change);
+    ga_run_optimizer_spec(set, &spec);
+    ga_optimizer_scalars_init(&scalars);
+    ga_optimizer_advance(&spec, &scalars,
+                         ga_update_rate(set, push.version_now) * run->policy->scale(set, &push),
+                         ga_clip_scale(set->clip, norm), &step);
+    for (size_t j = 0; j < run->net.parameters; j++) {
+        if (step.scaled)
+            change[j] *= step.gradient_scale;
+        if (step.weight_decay != 0)
+            change[j] += step.weight_decay * replica->v.read->weights[j];
+        change[j] = -(step.lr * change[j]);
+    }
+}
+
+int ga_hogwild_compute(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    struct ga_replica *replica = &run->replica[r];
+
+    while (replica->v.micro < replica->v.micros) {
+        ga_item_aim(replica);
+        if (ga_item_micro(run, r, time_ns) < 0)
+            return ga_error_code();
+    }
+    find_change(run, replica, &replica->v.tally, replica->v.fault_micro > 0);
+    return GA_OK;
+}
+
+int ga_hogwild_publish(struct ga_run *run)
+{
+    struct ga_version *next = NULL;
+
+    if (ga_version_open(&next, run->net.parameters, 0) < 0)
+        return ga_error_code();
+    ga_hogwild_copy(run, next->weights, NULL);
+    next->scalars = run->server->scalars;
+    next->scalars.t++;
+    if (ga_update_publish(run, next) < 0) {
+        ga_version_close(next);
+        return ga_error_code();
+    }
+    atomic_store(&run->shared_updates, run->counters.updates);
+    run->counters.lost += atomic_exchange(&run->shared_lost, 0);
+    return GA_OK;
+}
+
+void ga_hogwild_copy(const struct ga_run *run, float *weights, uint32_t *writes)
+{
+    for (size_t j = 0; j < run->net.parameters; j++) {
+        weights[j] = atomic_load_explicit(&run->shared[j], memory_order_relaxed);
+        if (writes)
+            writes[j] = atomic_load_explicit(&run->shared_writes[j], memory_order_relaxed);
+    }
+}
+
+/* ---- on the real clock: a worker reads, computes and writes, in a race with the others ---- */
+
+static int add_up(struct ga_run *run, struct ga_replica *replica, int lane)
+{
+    const struct ga_replica_value *v = &replica->v;
+
+    for (uint32_t micro = 0; micro < v->micros; micro++) {
+        ga_plan_part(v->examples, v->micros, micro, &replica->next_first, &replica->next_count);
+        if (ga_item_compute(run, replica, lane, micro == 0 ? replica->sums : replica->micro_sums) <
+            0)
+            return ga_error_code();
+        if (micro > 0)
+            run->compute->add(&run->net, replica->sums, replica->micro_sums);
+        ga_tally_add(&replica->raced, &replica->micro_tally);
+    }
+    return GA_OK;
+}
+
+void ga_hogwild_race(struct ga_task *task, int lane)
+{
+    struct ga_replica *replica = ga_item_of_task(task);
+    struct ga_run *run = replica->run;
+    size_t n = run->net.parameters;
+
+    replica->error.code = GA_OK;
+    ga_tally_clear(&replica->raced);
+    for (size_t j = 0; j < n; j++)
+        read_coordinate(run, replica, j);
+    if (add_up(run, replica, lane) < 0) {
+        ga_error_take(&replica->error);
+    } else {
+        find_change(run, replica, &replica->raced, replica->raced.flags != 0);
+        for (size_t j = 0; j < n; j++)
+            write_coordinate(run, replica, j);
+    }
+    ga_item_worked(replica);
+}
+
+/* The raced item as one micro-batch event: what it was made of is not seen from outside. */
+int ga_hogwild_gather(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    struct ga_replica *replica = &run->replica[r];
+    struct ga_replica_value *v = &replica->v;
+
+    ga_item_settle(run, r);
+    if (replica->error.code != GA_OK)
+        return ga_error_put(&replica->error);
+    replica->hogwild->at = 2 * (uint32_t)run->net.parameters;
+    replica->micro_tally = replica->raced;
+    return ga_item_take_whole(run, r, time_ns, v->micros);
+}

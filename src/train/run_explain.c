@@ -227,8 +227,8 @@ static void sgd_lines(const struct page *page, double gradient)
                            set->momentum, fresh, step + set->momentum * fresh);
         step = set->nesterov ? step + set->momentum * fresh : fresh;
     }
-    ga_text_printf(page->out, "    sgd         %.6g - lr %g * %.6g = %.6g\n", old, run->window.lr,
-                   step, (double)run->server->weights[page->position]);
+    ga_text_printf(page->out, "    sgd         %.6g - lr %g * %.6g = %.6g\n", old, page->lr, step,
+                   (double)run->server->weights[page->position]);
 }
 
 static void adam_lines(const struct page *page, double gradient)

@@ -155,7 +155,7 @@ static void draw_replica(const struct ga_closeup *closeup, const struct page *pa
     ga_cells_printf(cells, row, left + 1, GA_ROLE_TEXT, 0, "%3d", replica);
     draw_ground(closeup, page, cells, row);
     for (size_t i = 0; i < closeup->spans; i++)
-        if (closeup->span[i].replica == replica)
+        if (closeup->span[i].replica == replica || closeup->span[i].replica == GA_SPAN_ALL)
             draw_span(&closeup->span[i], page, cells, row);
 }
 
@@ -171,7 +171,7 @@ static void draw_updates(const struct ga_closeup *closeup, const struct page *pa
         char number[24];
         int width = snprintf(number, sizeof number, "%" PRIu64, span->update);
 
-        if (span->replica >= 0 || column < 0 || column >= page->columns)
+        if (span->replica != -1 || column < 0 || column >= page->columns)
             continue;
         column += page->column;
         ga_cells_put(cells, row, column, 0x25b2, GA_ROLE_GOOD, 0);

@@ -78,11 +78,12 @@ struct ga_fit {
 
 /* A stretch of a replica's time, oldest first. */
 enum ga_span_kind { GA_SPAN_MICRO, GA_SPAN_WAIT, GA_SPAN_TALK, GA_SPAN_DROP };
-#define GA_SPANS 1024
+#define GA_SPANS    1024
+#define GA_SPAN_ALL (-2)
 struct ga_span {
     int64_t start_ns, end_ns;
     uint64_t update; /* being formed */
-    int32_t replica; /* -1: the run (an all-reduce, an update) */
+    int32_t replica; /* -1: the run (an update applied at end_ns); GA_SPAN_ALL: every one */
     uint32_t micro;
     uint8_t kind;
 };
@@ -135,7 +136,7 @@ struct ga_closeup {
     struct ga_device_row device[GA_DEVICE_ROWS];
     double busy[GA_VIEW_REPLICAS], talk[GA_VIEW_REPLICAS]; /* share of virtual time */
     char explain[4096]; /* the last event in numbers, for the parameter asked for */
-    char parameter[64]; /* its name, "layers.0.weight[2]" */
+    char parameter[96]; /* its name, "layers.0.weight[2]" */
     size_t parameters;
 };
 

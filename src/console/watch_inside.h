@@ -1,0 +1,51 @@
+/* A watch from the inside, shared by watch.c and closeup.c. All but the ring is the engine's. */
+#ifndef GA_CONSOLE_WATCH_INSIDE_H
+#define GA_CONSOLE_WATCH_INSIDE_H
+
+#include "base/ring.h"
+#include "console/watch.h"
+
+struct ga_watch {
+    struct ga_engine *engine;
+    const struct ga_bell *bell;
+    struct ga_ring *ring;
+    struct ga_sample held; /* windows that found the ring full, as one */
+    bool holds;
+    uint64_t events;                    /* where the run stood last */
+    uint64_t finished[GA_MAX_REPLICAS]; /* items that each replica had handed over then */
+
+    /* What a close-up costs, kept: the rows drawn, in order, and room for outputs and sums. */
+    uint64_t fingerprint; /* of the data that was looked at */
+    size_t rows;          /* of `row`; 0 for data that are not a curve */
+    uint32_t row[GA_FIT_POINTS];
+    float *output;
+    size_t output_capacity;
+    double *sum;
+    size_t sum_capacity;
+    int32_t *owner; /* (N) replica of each row; -1: none */
+    size_t owner_capacity;
+    int64_t classes_ns; /* when the table of classes was made, and of which weights */
+    uint64_t classes_version;
+    uintptr_t classes_run;
+};
+
+/* closeup.c, on the engine thread: the parts asked for. */
+struct ga_look {
+    struct ga_watch *watch;
+    unsigned parts;
+    size_t position;
+    struct ga_closeup *out;
+};
+int ga_closeup_make(struct ga_run *run, const struct ga_look *look);
+
+/* Spans from events, oldest first. */
+struct ga_span_maker {
+    struct ga_closeup *out;
+    int64_t last_push_ns;
+};
+int ga_closeup_event(const struct ga_event *event, void *maker);
+
+/* fit.c: the data and what the net makes of it. */
+int ga_fit_make(struct ga_run *run, struct ga_watch *watch, struct ga_fit *out);
+
+#endif

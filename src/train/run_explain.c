@@ -9,16 +9,7 @@
 
 #include "base/number.h"
 #include "train/plan.h"
-#include "train/run_internal.h"
-
-/* What the explaining functions share. */
-struct page {
-    struct ga_run *run;
-    size_t position;             /* of the parameter */
-    char name[96];               /* layers.0.weight[2] */
-    double lr, clip_scale, norm; /* of the update that is explained */
-    struct ga_text *out;
-};
+#include "train/run_explain.h"
 
 static void parameter_name(const struct ga_net *net, size_t position, char *out, size_t size)
 {
@@ -32,17 +23,12 @@ static void parameter_name(const struct ga_net *net, size_t position, char *out,
         snprintf(out, size, "%s[%zu]", tensor->name, at);
 }
 
-static double sum_at(const struct page *page, const void *sums)
+double ga_explain_sum(const struct ga_explain_page *page, const void *sums)
 {
     double sum = 0;
 
     page->run->compute->read_sums(&page->run->net, sums, page->position, 1, &sum);
     return sum;
-}
-
-static unsigned long long number(uint64_t value)
-{
-    return (unsigned long long)value;
 }
 
 /* Rows as "35..39" where they follow each other, else the first few. */
@@ -64,14 +50,14 @@ static void rows_text(const uint32_t *row, size_t count, struct ga_text *out)
     }
 }
 
-static void explain_none(struct page *page)
+static void explain_none(struct ga_explain_page *page)
 {
     ga_text_printf(page->out,
                    "nothing has happened yet: `micro` steps one micro-batch\n  %-22s %.6g\n",
                    page->name, (double)page->run->server->weights[page->position]);
 }
 
-static void explain_open(struct page *page)
+static void explain_open(struct ga_explain_page *page)
 {
     const struct ga_run *run = page->run;
 
@@ -80,8 +66,8 @@ static void explain_open(struct page *page)
         return;
     }
     ga_text_printf(page->out, "update %llu: a window of %zu examples of epoch %llu is open\n",
-                   number(page->run->last_event.update), run->window.examples,
-                   number(run->window.epoch));
+                   explain_number(page->run->last_event.update), run->window.examples,
+                   explain_number(run->window.epoch));
     for (size_t r = 0; r < run->replicas; r++) {
         const struct ga_replica *replica = &run->replica[r];
 
@@ -94,7 +80,7 @@ static void explain_open(struct page *page)
 }
 
 /* The committed micro-batch once more, for its part of the sum; the same bits by construction. */
-static int micro_again(const struct page *page, size_t r, uint32_t micro, double *part)
+static int micro_again(const struct ga_explain_page *page, size_t r, uint32_t micro, double *part)
 {
     struct ga_run *run = page->run;
     const struct ga_replica *replica = &run->replica[r];
@@ -112,14 +98,14 @@ static int micro_again(const struct page *page, size_t r, uint32_t micro, double
                                       &tally);
     }
     if (code == GA_OK)
-        *part = sum_at(page, sums);
+        *part = ga_explain_sum(page, sums);
     run->compute->free(sums);
     return code;
 }
 
 /* Sums and weights of all replicas that hold something; returns their total. */
-static double replica_lines(const struct page *page, const char *just_added, size_t adder,
-                            double *weight)
+static double replica_lines(const struct ga_explain_page *page, const char *just_added,
+                            size_t adder, double *weight)
 {
     double total = 0;
 
@@ -130,7 +116,7 @@ static double replica_lines(const struct page *page, const char *just_added, siz
         double own = ga_tally_weight_sum(tally);
         bool holds =
             replica->has_kept || (replica->v.micro > 0 && replica->v.state != GA_REPLICA_LATE);
-        double sum = holds ? sum_at(page, replica->sums) : 0;
+        double sum = holds ? ga_explain_sum(page, replica->sums) : 0;
 
         if (!holds)
             continue;
@@ -142,26 +128,27 @@ static double replica_lines(const struct page *page, const char *just_added, siz
     return total;
 }
 
-static void micro_head(const struct page *page, const struct ga_event *event)
+static void micro_head(const struct ga_explain_page *page, const struct ga_event *event)
 {
     const struct ga_replica *replica = &page->run->replica[event->replica];
     size_t first = 0, count = 0;
 
     ga_plan_part(replica->v.examples, replica->v.micros, event->micro - 1, &first, &count);
-    ga_text_printf(
-        page->out, "update %llu, micro-batch %u/%u on replica %d, weights of version %llu\n",
-        number(event->update), event->micro, event->micros, event->replica, number(event->version));
+    ga_text_printf(page->out,
+                   "update %llu, micro-batch %u/%u on replica %d, weights of version %llu\n",
+                   explain_number(event->update), event->micro, event->micros, event->replica,
+                   explain_number(event->version));
     ga_text_puts(page->out, "  examples               ");
     rows_text(replica->rows + first, count, page->out);
     ga_text_printf(page->out, " (%zu)   loss %.6g   |g| %.6g\n", count, event->loss, event->norm);
 }
 
-static void explain_micro(struct page *page)
+static void explain_micro(struct ga_explain_page *page)
 {
     const struct ga_event *event = &page->run->last_event;
     const struct ga_replica *replica = &page->run->replica[event->replica];
     size_t r = (size_t)event->replica;
-    double after = sum_at(page, replica->sums), part = 0, total = 0, weight = 0;
+    double after = ga_explain_sum(page, replica->sums), part = 0, total = 0, weight = 0;
     char added[96] = "";
 
     micro_head(page, event);
@@ -174,7 +161,7 @@ static void explain_micro(struct page *page)
                    weight, weight > 0 ? total / weight : 0, weight, page->run->window.examples);
 }
 
-static void explain_push(struct page *page)
+static void explain_push(struct ga_explain_page *page)
 {
     const struct ga_event *event = &page->run->last_event;
     double weight = 0;
@@ -182,9 +169,10 @@ static void explain_push(struct page *page)
     ga_text_printf(page->out,
                    "update %llu: replica %d hands over %u examples after %.6g ms\n"
                    "  it read version %llu; staleness %g   loss %.6g   |g| %.6g\n  %s\n",
-                   number(event->update), event->replica, event->examples,
-                   (double)(event->time_ns - event->start_ns) * 1e-6, number(event->version),
-                   event->value, event->loss, event->norm, page->name);
+                   explain_number(event->update), event->replica, event->examples,
+                   (double)(event->time_ns - event->start_ns) * 1e-6,
+                   explain_number(event->version), event->value, event->loss, event->norm,
+                   page->name);
     replica_lines(page, "", SIZE_MAX, &weight);
     ga_text_printf(page->out,
                    ga_run_pushes(page->run) ? "    the server's buffer has %u of %u pushes\n"
@@ -192,7 +180,7 @@ static void explain_push(struct page *page)
                    page->run->window.arrived, page->run->window.expected);
 }
 
-static void explain_drop(struct page *page)
+static void explain_drop(struct ga_explain_page *page)
 {
     const struct ga_event *event = &page->run->last_event;
 
@@ -200,11 +188,12 @@ static void explain_drop(struct page *page)
         page->out,
         "update %llu: the item of replica %d is dropped (%u of %u micro-batches done, %u "
         "examples spent)\n",
-        number(event->update), event->replica, event->micro, event->micros, event->examples);
+        explain_number(event->update), event->replica, event->micro, event->micros,
+        event->examples);
 }
 
 /* What the sgd step did, term by term. */
-static void sgd_lines(const struct page *page, double gradient)
+static void sgd_lines(const struct ga_explain_page *page, double gradient)
 {
     const struct ga_run *run = page->run;
     const struct ga_settings *set = run_set(run);
@@ -231,7 +220,7 @@ static void sgd_lines(const struct page *page, double gradient)
                    (double)run->server->weights[page->position]);
 }
 
-static void adam_lines(const struct page *page, double gradient)
+static void adam_lines(const struct ga_explain_page *page, double gradient)
 {
     const struct ga_run *run = page->run;
     const struct ga_settings *set = run_set(run);
@@ -244,14 +233,14 @@ static void adam_lines(const struct page *page, double gradient)
                    "    %-11s g %.6g   m %.6g   v %.6g   t %llu\n"
                    "                m/(1 - beta1^t) = %.6g   sqrt(v/(1 - beta2^t)) = %.6g\n",
                    ga_choice_word("optimizer", (int)set->optimizer), gradient, m, v,
-                   number(scalars->t), m / (1 - scalars->beta1_power),
+                   explain_number(scalars->t), m / (1 - scalars->beta1_power),
                    sqrt(v / (1 - scalars->beta2_power)));
     ga_text_printf(page->out, "                %.6g -> %.6g at lr %g\n",
                    (double)run->previous->weights[page->position],
                    (double)run->server->weights[page->position], page->lr);
 }
 
-static void clip_line(const struct page *page, double *gradient)
+void ga_explain_clip(const struct ga_explain_page *page, double *gradient)
 {
     double limit = run_set(page->run)->clip;
 
@@ -267,7 +256,8 @@ static void clip_line(const struct page *page, double *gradient)
     *gradient *= page->clip_scale;
 }
 
-static void tensorflow_line(const struct page *page, double total, double weight, size_t holders)
+static void tensorflow_line(const struct ga_explain_page *page, double total, double weight,
+                            size_t holders)
 {
     if (run_set(page->run)->reduce == GA_REDUCE_SUM || holders < 2)
         return;
@@ -288,12 +278,12 @@ static size_t count_holders(const struct ga_run *run)
     return holders;
 }
 
-static void skip_line(const struct page *page)
+void ga_explain_skip(const struct ga_explain_page *page)
 {
     ga_text_puts(page->out, "    skipped     no update: weights and optimizer are as before\n");
 }
 
-static void optimizer_lines(const struct page *page, double gradient)
+void ga_explain_optimizer(const struct ga_explain_page *page, double gradient)
 {
     if (run_set(page->run)->optimizer == GA_SGD)
         sgd_lines(page, gradient);
@@ -301,7 +291,7 @@ static void optimizer_lines(const struct page *page, double gradient)
         adam_lines(page, gradient);
 }
 
-static void step_lines(struct page *page, double gradient)
+static void step_lines(struct ga_explain_page *page, double gradient)
 {
     const struct ga_run *run = page->run;
     enum ga_event_kind kind = run->last_event.kind;
@@ -310,139 +300,16 @@ static void step_lines(struct page *page, double gradient)
     page->clip_scale = run->window.clip_scale;
     page->norm = run->window.norm;
     if (kind >= GA_EVENT_CLIP && !run->window.skipped)
-        clip_line(page, &gradient);
+        ga_explain_clip(page, &gradient);
     if (run->window.skipped || kind == GA_EVENT_SKIP)
-        skip_line(page);
+        ga_explain_skip(page);
     else if ((kind == GA_EVENT_APPLY || kind == GA_EVENT_CLEAR) && run->previous)
-        optimizer_lines(page, gradient);
+        ga_explain_optimizer(page, gradient);
     else
         ga_text_printf(page->out, "    next        %s\n", ga_phase_name(run->phase));
 }
 
-/* ---- push modes: one push or buffer, applied by the server ---- */
-
-static void scale_line(const struct page *page)
-{
-    const struct ga_run *run = page->run;
-    double full = ga_update_rate(run_set(run), run->counters.updates - 1);
-
-    if (run_set(run)->scale == GA_SCALE_FULL)
-        return;
-    ga_text_printf(page->out, "    scale       %s: lr %g * %.6g = %.6g\n",
-                   ga_choice_word("scale", run_set(run)->scale), full,
-                   full > 0 ? page->lr / full : 0, page->lr);
-}
-
-static void shared_lines(const struct page *page)
-{
-    const struct ga_run *run = page->run;
-
-    ga_text_printf(page->out,
-                   "    hogwild     no server: the coordinate was written at its own time, lr %g\n"
-                   "    shared      %.6g -> %.6g (%llu writes lost so far)\n",
-                   page->lr, (double)run->previous->weights[page->position],
-                   (double)run->server->weights[page->position], number(run->counters.lost));
-}
-
-static void explain_server(struct page *page)
-{
-    const struct ga_run *run = page->run;
-    const struct ga_event *event = &run->last_event;
-    uint64_t now = event->kind == GA_EVENT_APPLY ? event->update - 1 : run->counters.updates;
-    double gradient = run->has_gradient ? (double)run->gradient[page->position] : 0;
-
-    page->lr = event->value;
-    page->clip_scale = run->last_record.clip_scale;
-    page->norm = event->norm;
-    ga_text_printf(page->out,
-                   "update %llu: replica %d read version %llu, applied at %llu: staleness %llu\n"
-                   "  %u examples   loss %.6g   |g| %.6g\n  %s\n",
-                   number(event->update), event->replica, number(event->version), number(now),
-                   number(now - event->version), event->examples, event->loss, event->norm,
-                   page->name);
-    if (event->kind == GA_EVENT_SKIP || !run->has_gradient) {
-        skip_line(page);
-        return;
-    }
-    ga_text_printf(page->out, "    server      sum %.6g   weight %g\n", sum_at(page, run->reduced),
-                   event->weight);
-    ga_text_printf(page->out, "    divide once %.6g / %g = %.6g\n", sum_at(page, run->reduced),
-                   event->weight, gradient);
-    scale_line(page);
-    if (run_is(run, GA_FAMILY_SHARED)) {
-        shared_lines(page);
-        return;
-    }
-    clip_line(page, &gradient);
-    optimizer_lines(page, gradient);
-}
-
-static void explain_send(struct page *page)
-{
-    const struct ga_event *event = &page->run->last_event;
-    const struct ga_replica_value *v = &page->run->replica[event->replica].v;
-
-    ga_text_printf(
-        page->out, "update %llu: replica %d has finished its item; its push is served in %.6g ms\n",
-        number(event->update), event->replica, (double)(v->finish_ns - event->time_ns) * 1e-6);
-}
-
-/* ---- local: weights are averaged, not gradients ---- */
-
-static void round_lines(const struct page *page)
-{
-    const struct ga_run *run = page->run;
-
-    for (size_t r = 0; r < run->replicas; r++) {
-        const struct ga_replica_value *v = &run->replica[r].v;
-
-        if (!v->own || v->round.examples == 0)
-            continue;
-        ga_text_printf(
-            page->out, "    replica %-3zu weight %.6g after %u private steps, %llu examples\n", r,
-            (double)v->own->weights[page->position],
-            v->steps > 0 ? v->steps : (uint32_t)run_set(run)->period, number(v->round.examples));
-    }
-}
-
-static void outer_line(const struct page *page, double old)
-{
-    const struct ga_run *run = page->run;
-    const struct ga_settings *set = run_set(run);
-
-    if (set->outer.kind == GA_OUTER_NONE)
-        return;
-    ga_text_printf(
-        page->out, "    outer       %s(lr %g, momentum %g) on old - average = %.6g: %.6g -> %.6g\n",
-        ga_choice_word("outer", set->outer.kind), set->outer.lr, set->outer.momentum,
-        (double)run->gradient[page->position], old, (double)run->server->weights[page->position]);
-}
-
-static void explain_round(struct page *page)
-{
-    const struct ga_run *run = page->run;
-    bool applied = run->last_event.kind == GA_EVENT_APPLY || run->last_event.kind == GA_EVENT_CLEAR;
-    double old =
-        (double)(applied && run->previous ? run->previous : run->server)->weights[page->position];
-
-    ga_text_printf(page->out,
-                   "update %llu, %s: a round of %llu examples, |old - average| %.6g\n  %s\n",
-                   number(run->last_event.update), ga_event_name(run->last_event.kind),
-                   number(run->window.total.examples), run->window.norm, page->name);
-    round_lines(page);
-    if (!run->has_average)
-        return;
-    ga_text_printf(page->out, "    average     %.6g by examples of the round (old %.6g)\n",
-                   (double)run->average[page->position], old);
-    if (run->window.skipped)
-        skip_line(page);
-    else if (applied)
-        outer_line(page, old);
-    else
-        ga_text_printf(page->out, "    next        %s\n", ga_phase_name(run->phase));
-}
-
-static void explain_window(struct page *page)
+static void explain_window(struct ga_explain_page *page)
 {
     const struct ga_run *run = page->run;
     const struct ga_event *event = &run->last_event;
@@ -450,17 +317,17 @@ static void explain_window(struct page *page)
     double total = 0, weight = 0, gradient = 0;
 
     if (run_is(run, GA_FAMILY_ROUND)) {
-        explain_round(page);
+        ga_explain_round(page);
         return;
     }
     if (ga_run_pushes(run)) {
-        explain_server(page);
+        ga_explain_server(page);
         return;
     }
 
     ga_text_printf(page->out, "update %llu, %s: window of %llu examples, %u micro-batches\n",
-                   number(event->update), ga_event_name(event->kind),
-                   number(run->window.total.examples), run->window.micros);
+                   explain_number(event->update), ga_event_name(event->kind),
+                   explain_number(run->window.total.examples), run->window.micros);
     ga_text_printf(page->out, "  loss %.6g   |g| %.6g\n  %s\n", run->window.loss, run->window.norm,
                    page->name);
     total = replica_lines(page, "", SIZE_MAX, &weight);
@@ -479,8 +346,8 @@ static void explain_window(struct page *page)
     step_lines(page, gradient);
 }
 
-static void (*const explain_of[GA_EVENT_KINDS])(struct page *) = {
-    [GA_EVENT_SEND] = explain_send,    [GA_EVENT_NONE] = explain_none,
+static void (*const explain_of[GA_EVENT_KINDS])(struct ga_explain_page *) = {
+    [GA_EVENT_SEND] = ga_explain_send, [GA_EVENT_NONE] = explain_none,
     [GA_EVENT_OPEN] = explain_open,    [GA_EVENT_MICRO] = explain_micro,
     [GA_EVENT_PUSH] = explain_push,    [GA_EVENT_DROP] = explain_drop,
     [GA_EVENT_FLUSH] = explain_window, [GA_EVENT_REDUCE] = explain_window,
@@ -491,7 +358,7 @@ static void (*const explain_of[GA_EVENT_KINDS])(struct page *) = {
 
 int ga_run_explain(struct ga_run *run, size_t position, struct ga_text *out)
 {
-    struct page page = {.run = run, .position = position, .out = out};
+    struct ga_explain_page page = {.run = run, .position = position, .out = out};
 
     if (position >= run->net.parameters)
         return ga_fail(GA_ERANGE, "there is no parameter %zu: expected 0..%zu", position,

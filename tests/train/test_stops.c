@@ -394,6 +394,50 @@ static void test_bell_and_view(void **state)
     ga_bell_close(&bell);
 }
 
+/* The screen's thread reads while the engine writes: every view is whole. */
+static void test_views_while_it_runs(void **state)
+{
+    struct ga_engine_rig rig;
+    uint64_t ticket = 0, last = 0;
+
+    (void)state;
+    open_plain(&rig);
+    ticket = ga_engine_rig_begin(&rig, GA_MOVE_FOREVER, 0);
+    while (last < 1000) {
+        const struct ga_view *view = ga_engine_view(rig.engine);
+
+        assert_true(view->counters.updates >= last);
+        assert_true(view->record.update <= view->counters.updates);
+        if (view->open) {
+            assert_int_equal(view->replicas, 2);
+            assert_true(view->counters.micros >= 10 * view->counters.updates);
+        }
+        last = view->counters.updates;
+    }
+    ga_engine_pause(rig.engine);
+    assert_int_equal(ga_engine_rig_wait(&rig, ticket).reason, GA_STOP_PAUSED);
+    ga_engine_rig_close(&rig);
+}
+
+/* Neither pause nor the end waits for the pace. */
+static void test_a_paced_wait_can_be_ended(void **state)
+{
+    struct ga_engine_rig rig;
+    uint64_t ticket = 0;
+
+    (void)state;
+    ga_engine_rig_open(&rig, &(struct ga_test_start){.settings = "pace 0.001"});
+    ticket = ga_engine_rig_begin(&rig, GA_MOVE_FOREVER, 0);
+    while (ga_engine_rig_counters(&rig).updates == 0)
+        ;
+    ga_engine_pause(rig.engine);
+    assert_int_equal(ga_engine_rig_wait(&rig, ticket).reason, GA_STOP_PAUSED);
+    ga_engine_rig_begin(&rig, GA_MOVE_FOREVER, 0);
+    while (ga_engine_rig_counters(&rig).updates == 1)
+        ;
+    ga_engine_rig_close(&rig);
+}
+
 static int count_call(struct ga_run *run, void *arg)
 {
     (void)run;
@@ -464,6 +508,8 @@ int main(void)
         cmocka_unit_test(test_pace_never_changes_a_bit),
         cmocka_unit_test(test_observers),
         cmocka_unit_test(test_bell_and_view),
+        cmocka_unit_test(test_views_while_it_runs),
+        cmocka_unit_test(test_a_paced_wait_can_be_ended),
         cmocka_unit_test(test_without_data),
         cmocka_unit_test(test_model_and_data_that_do_not_fit),
     };

@@ -83,7 +83,9 @@ static void test_set_is_all_or_nothing(void **state)
         {"set lr 0.5 accum 4096 batch 4096", "at most 262144"},
         {"set lr 0.5 schedule step 100", "step(EVERY,FACTOR)"},
         {"set lr 0.5 schedule constant \"\"", "no setting is called ''"},
-        {"mode async", "expected sync"},
+        {"mode asinc", "did you mean async?"},
+        {"set lr 0.5 mode async global 1", "expected at least one example each"},
+        {"set lr 0.5 mode hogwild momentum 0.9", "expected optimizer sgd with momentum 0"},
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         capture_refused(capture, lines[i][0], lines[i][1]);

@@ -43,6 +43,7 @@ static void test_aliases(void **state)
         {"max_grad_norm", "clip"},
         {"weight_decay", "weight-decay"},
         {"gradient-accumulation-steps", "accum"},
+        {"local_steps", "period"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
         assert_finds(pairs[i][0], pairs[i][1]);
@@ -60,6 +61,9 @@ static void test_prefixes(void **state)
     assert_finds("per_ex", "per-example");
     assert_finds("late", "late");
     assert_finds("laten", "latency");
+    assert_finds("peri", "period");
+    assert_finds("fail", "failure");
+    assert_finds("wri", "writes");
 }
 
 static void test_lost_words(void **state)
@@ -68,6 +72,8 @@ static void test_lost_words(void **state)
     assert_lost("be", "beta1, beta2");
     assert_lost("lat", "late, latency");
     assert_lost("l", "expected more letters");
+    assert_lost("la", "late, lag, latency");
+    assert_lost("per", "period, per-example");
     assert_lost("batch_size", "say `batch`");
     assert_lost("batch-size", "DDP");
     assert_lost("clipnorm", "clips each variable");
@@ -75,7 +81,8 @@ static void test_lost_words(void **state)
     assert_lost("acum", "did you mean accum?");
     assert_lost("LR", "did you mean lr?");
     assert_lost("", "no setting is called ''");
-    assert_lost("scale", "no setting is called scale");
+    assert_lost("staleness", "no setting is called staleness");
+    assert_lost("scales", "did you mean scale?");
     char longest[5000];
     memset(longest, 'r', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
@@ -141,7 +148,20 @@ static void test_choices(void **state)
     }
     assert_int_equal(ga_choice_count("nonsense"), 0);
     assert_int_equal(ga_choice_value("mode", "mirrored"), GA_MODE_SYNC);
+    assert_int_equal(ga_choice_value("mode", "parameter-server"), GA_MODE_ASYNC);
+    assert_int_equal(ga_choice_value("scale", "ps"), -1);
     assert_int_equal(ga_choice_value("optimizer", "mirrored"), -1);
+}
+
+/* What choices.def promises: the first of a group is its default. */
+static void test_first_choice_is_the_default(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ga_setting_count(); i++) {
+        const struct ga_setting *row = ga_setting_at(i);
+        if (row->group)
+            assert_string_equal(row->initial, ga_choice_word(row->group, 0));
+    }
 }
 
 static void test_distance(void **state)
@@ -160,9 +180,13 @@ static void test_distance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_aliases),           cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_lost_words),        cmocka_unit_test(test_no_name_twice),
-        cmocka_unit_test(test_rows_are_complete), cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_aliases),
+        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_lost_words),
+        cmocka_unit_test(test_no_name_twice),
+        cmocka_unit_test(test_rows_are_complete),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_first_choice_is_the_default),
         cmocka_unit_test(test_distance),
     };
     return ga_test_main(tests);

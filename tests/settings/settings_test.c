@@ -78,8 +78,44 @@ static const struct {
     {"mode", "ddp", "sync"},
     {"mode", "all_reduce", "sync"},
     {"mode", "multi-worker-mirrored", "sync"},
+    {"mode", "delay", "delay"},
+    {"mode", "async", "async"},
+    {"mode", "parameter_server", "async"},
+    {"mode", "ps", "async"},
+    {"mode", "ssp", "ssp"},
+    {"mode", "buffered", "buffered"},
+    {"mode", "softsync", "buffered"},
+    {"mode", "local", "local"},
+    {"mode", "local-sgd", "local"},
+    {"mode", "fedavg", "local"},
+    {"mode", "hogwild", "hogwild"},
     {"backup", "4095", "4095"},
     {"late", "finish", "finish"},
+    {"lag", "0", "0"},
+    {"lag", "4096", "4096"},
+    {"bound", "0", "0"},
+    {"bound", "1000000", "1000000"},
+    {"bound", "none", "none"},
+    {"bound", "off", "none"},
+    {"bound", "-", "none"},
+    {"buffer", "1", "1"},
+    {"buffer", "4096", "4096"},
+    {"buffer", "P", "P"},
+    {"period", "4096", "4096"},
+    {"outer", "none", "none"},
+    {"outer", "sgd(0.7,0.9)", "sgd(0.7,0.9)"},
+    {"outer", "sgd 1 0", "sgd(1,0)"},
+    {"outer", "sgd( 0 , -0 )", "sgd(0,0)"},
+    {"outer", "nesterov 0.7 0.9", "nesterov(0.7,0.9)"},
+    {"outer", "nesterov(1000000,0)", "nesterov(1000000,0)"},
+    {"scale", "full", "full"},
+    {"scale", "share", "share"},
+    {"scale", "staleness", "staleness"},
+    {"scale", "sqrt", "sqrt"},
+    {"scale", "rescaled", "rescaled"},
+    {"writes", "atomic", "atomic"},
+    {"writes", "lossy", "lossy"},
+    {"failure", "continue", "continue"},
     {"reduce", "sum", "sum"},
     {"optimizer", "adamw", "adamw"},
     {"lr", "1e-3", "0.001"},
@@ -116,6 +152,7 @@ static const struct {
     {"sharding", "strided", "strided"},
     {"tail", "wrap", "wrap"},
     {"clock", "virtual", "virtual"},
+    {"clock", "real", "real"},
     {"pace", "max", "max"},
     {"pace", "40", "40"},
     {"pace", "x1", "x1"},
@@ -194,7 +231,37 @@ static const struct {
     {"batch", "0", "1..262144"},
     {"global", "-1", "1..262144 examples per window, or off"},
     {"global", "none", "1..262144 examples per window, or off"},
-    {"mode", "async", "expected sync"},
+    {"mode", "asinc", "expected sync | delay | async | ssp | buffered | local | hogwild"},
+    {"mode", "asinc", "did you mean async?"},
+    {"lag", "-1", "lag -1: expected 0..4096 updates"},
+    {"lag", "none", "0..4096"},
+    {"bound", "-1", "bound -1: expected 0..1000000 items, or none"},
+    {"bound", "1000001", "0..1000000 items, or none"},
+    {"bound", "0.5", "0..1000000 items, or none"},
+    {"bound", "None", "0..1000000 items, or none"},
+    {"bound", "", "0..1000000 items, or none"},
+    {"buffer", "0", "buffer 0: expected 1..4096 pushes, or P"},
+    {"buffer", "4097", "1..4096 pushes, or P"},
+    {"buffer", "p", "1..4096 pushes, or P"},
+    {"buffer", "", "1..4096 pushes, or P"},
+    {"period", "0", "period 0: expected 1..4096 private steps"},
+    {"period", "4097", "1..4096"},
+    {"outer", "", "none, sgd(LR,M) or nesterov(LR,M)"},
+    {"outer", "none()", "none, sgd(LR,M)"},
+    {"outer", "none 1", "none, sgd(LR,M)"},
+    {"outer", "sgd", "none, sgd(LR,M)"},
+    {"outer", "sgd(0.7)", "none, sgd(LR,M)"},
+    {"outer", "sgd(0.7,0.9,1)", "none, sgd(LR,M)"},
+    {"outer", "sgd(0.7,1)", "1 excluded"},
+    {"outer", "sgd(0.7,-0.1)", "1 excluded"},
+    {"outer", "sgd(-0.7,0.9)", "LR 0..1000000"},
+    {"outer", "sgd(1e7,0.9)", "LR 0..1000000"},
+    {"outer", "sgd(nan,0.9)", "LR 0..1000000"},
+    {"outer", "adam(0.7,0.9)", "none, sgd(LR,M)"},
+    {"scale", "half", "expected full | share | staleness | sqrt | rescaled"},
+    {"writes", "lost", "expected lossy | atomic"},
+    {"failure", "stop", "expected wait | continue"},
+    {"clock", "wall", "expected virtual | real"},
     {"backup", "-1", "0..4095"},
     {"late", "cancelled", "did you mean cancel?"},
     {"reduce", "average", "expected mean | sum"},
@@ -303,6 +370,10 @@ static void test_defaults(void **state)
     assert_int_equal(defaults.model.widths[1], 5);
     assert_int_equal(defaults.per_example_ns, 1000000);
     assert_int_equal(defaults.history_budget, 268435456);
+    assert_int_equal(defaults.lag, 1);
+    assert_int_equal(defaults.bound, -1);
+    assert_int_equal(defaults.buffer, 0);
+    assert_int_equal(defaults.period, 1);
     assert_true(defaults.bias);
     assert_int_equal(ga_settings_check(&defaults), 0);
     for (size_t i = 0; i < ga_setting_count(); i++)
@@ -378,6 +449,57 @@ static void test_rules_between_settings(void **state)
                  NULL);
 }
 
+/* A replica of a push mode finds a piece in each window; other modes have empty parts. */
+static void test_push_modes_need_a_piece_each(void **state)
+{
+    (void)state;
+    static const char *const push[] = {"async", "ssp", "buffered", "hogwild"};
+    static const char *const other[] = {"sync", "delay", "local"};
+    for (size_t i = 0; i < sizeof(push) / sizeof(push[0]); i++) {
+        assert_check((const char *[]){"mode", push[i], "replicas", "4", "global", "3", NULL},
+                     "global 3 and 4 replicas: expected at least one example each, so global 4");
+        assert_check((const char *[]){"mode", push[i], "replicas", "4", "global", "4", NULL}, NULL);
+        assert_check((const char *[]){"mode", push[i], "replicas", "4", "batch", "1", NULL}, NULL);
+    }
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        assert_check((const char *[]){"mode", other[i], "replicas", "4", "global", "3", NULL},
+                     NULL);
+}
+
+static void test_rules_of_modes(void **state)
+{
+    (void)state;
+    assert_check((const char *[]){"outer", "nesterov(0.7,0)", NULL}, "momentum above 0");
+    assert_check((const char *[]){"outer", "nesterov(0.7,0.9)", NULL}, NULL);
+    assert_check((const char *[]){"outer", "sgd(0.7,0)", NULL}, NULL);
+    assert_check((const char *[]){"mode", "hogwild", NULL}, NULL);
+    assert_check((const char *[]){"mode", "hogwild", "momentum", "0.9", NULL},
+                 "expected optimizer sgd with momentum 0");
+    assert_check((const char *[]){"mode", "hogwild", "optimizer", "adam", NULL},
+                 "expected optimizer sgd with momentum 0");
+    assert_check((const char *[]){"optimizer", "adam", "momentum", "0.9", NULL}, NULL);
+}
+
+/* What one update adds up, and what one round keeps, is bounded. */
+static void test_bounds_of_a_buffer_and_a_round(void **state)
+{
+    (void)state;
+    assert_check((const char *[]){"mode", "buffered", "replicas", "4", "global", "262144", NULL},
+                 NULL);
+    assert_check((const char *[]){"mode", "buffered", "replicas", "4", "global", "262144", "buffer",
+                                  "5", NULL},
+                 "buffer 5 x 65536 examples of an item: expected at most 262144");
+    assert_check((const char *[]){"mode", "buffered", "replicas", "3", "global", "262144", NULL},
+                 "buffer 3 x 87382 examples of an item");
+    assert_check(
+        (const char *[]){"mode", "async", "replicas", "4", "global", "262144", "buffer", "5", NULL},
+        NULL);
+    assert_check((const char *[]){"mode", "local", "global", "262144", "period", "64", NULL}, NULL);
+    assert_check((const char *[]){"mode", "local", "global", "262144", "period", "65", NULL},
+                 "period 65 x 262144 examples of a window: expected at most 16777216 in a round");
+    assert_check((const char *[]){"mode", "sync", "global", "262144", "period", "65", NULL}, NULL);
+}
+
 static void test_jitter_from_elsewhere_is_checked(void **state)
 {
     (void)state;
@@ -400,6 +522,9 @@ int main(void)
         cmocka_unit_test(test_last_of_batch_and_global_rules),
         cmocka_unit_test(test_replicas_to_aggregate),
         cmocka_unit_test(test_rules_between_settings),
+        cmocka_unit_test(test_push_modes_need_a_piece_each),
+        cmocka_unit_test(test_rules_of_modes),
+        cmocka_unit_test(test_bounds_of_a_buffer_and_a_round),
         cmocka_unit_test(test_jitter_from_elsewhere_is_checked),
     };
     return ga_test_main(tests);

@@ -11,7 +11,7 @@ static void scale_line(const struct ga_explain_page *page)
     if (run_set(run)->scale == GA_SCALE_FULL)
         return;
     ga_text_printf(page->out, "    scale       %s: lr %g * %.6g = %.6g\n",
-                   ga_choice_word("scale", run_set(run)->scale), full,
+                   ga_choice_word("scale", (int)run_set(run)->scale), full,
                    full > 0 ? page->lr / full : 0, page->lr);
 }
 
@@ -99,7 +99,7 @@ static void outer_line(const struct ga_explain_page *page, double old)
         return;
     ga_text_printf(
         page->out, "    outer       %s(lr %g, momentum %g) on old - average = %.6g: %.6g -> %.6g\n",
-        ga_choice_word("outer", set->outer.kind), set->outer.lr, set->outer.momentum,
+        ga_choice_word("outer", (int)set->outer.kind), set->outer.lr, set->outer.momentum,
         (double)run->gradient[page->position], old, (double)run->server->weights[page->position]);
 }
 

@@ -161,7 +161,7 @@ int ga_run_event(struct ga_run *run)
         code = ga_run_boundary(run);
     if (code == GA_OK)
         code = ga_run_pushes(run) ? ga_push_event(run) : step_of[run->phase](run);
-    if (code == GA_OK && run->turn_of != SIZE_MAX)
+    if (code == GA_OK && run->clock_kind->begin && run->turn_of != SIZE_MAX)
         code = ga_race_note(run, run->turn_of, run->turn_ns);
     if (code < 0)
         run->counters.events--;

@@ -161,8 +161,8 @@ void ga_item_rest(struct ga_run *run, size_t replica, int64_t time_ns);   /* its
 void ga_item_finish(struct ga_run *run, size_t replica, int64_t time_ns); /* and handed over */
 void ga_item_drop(struct ga_run *run, size_t replica, int64_t time_ns);
 void ga_item_make_late(struct ga_run *run, size_t replica);
-void ga_item_submit(struct ga_run *run, size_t replica); /* its next micro-batch, if there is one */
-void ga_item_worked(struct ga_replica *replica);         /* on a worker: its task is done */
+void ga_item_hand_over(struct ga_run *run, size_t replica); /* by run_submit() below only */
+void ga_item_worked(struct ga_replica *replica);            /* on a worker: its task is done */
 int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, void *sums);
 struct ga_replica *ga_item_of_task(struct ga_task *task);
 void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
@@ -173,6 +173,13 @@ bool ga_item_may_start(const struct ga_run *run, size_t replica, uint64_t least_
 uint64_t ga_item_least_clock(const struct ga_run *run);
 /* Plans the next micro-batch of a busy replica: when it ends; without one, when the item ends. */
 int64_t ga_item_aim(struct ga_replica *replica);
+
+/* The replica's next micro-batch, if there is one, goes to a worker, where workers compute. */
+static inline void run_submit(struct ga_run *run, size_t replica)
+{
+    if (run->parallel || run->live)
+        ga_item_hand_over(run, replica);
+}
 
 /* run_window.c: the phases of an update; each is one event. */
 int ga_window_open_next(struct ga_run *run);

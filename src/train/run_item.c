@@ -74,7 +74,7 @@ static void work(struct ga_task *task, int lane)
     ga_item_worked(replica);
 }
 
-void ga_item_submit(struct ga_run *run, size_t r)
+void ga_item_hand_over(struct ga_run *run, size_t r)
 {
     struct ga_replica *replica = &run->replica[r];
     bool real = run->clock_kind->begin != NULL;
@@ -194,7 +194,7 @@ int ga_item_start(struct ga_run *run, size_t r, int64_t time_ns)
     if (run_is(run, GA_FAMILY_SHARED) && ga_hogwild_start(run, r) < 0)
         return ga_error_code();
     ga_item_schedule(run, r);
-    ga_item_submit(run, r);
+    run_submit(run, r);
     return GA_OK;
 }
 
@@ -312,7 +312,7 @@ int ga_item_micro(struct ga_run *run, size_t r, int64_t time_ns)
         note_fault(run, replica, sums, replica->micro_tally.flags);
     emit_micro(run, r, weight, norm);
     ga_item_schedule(run, r);
-    ga_item_submit(run, r);
+    run_submit(run, r);
     return GA_OK;
 }
 

@@ -61,7 +61,7 @@ static void go_live(struct ga_run *run)
     run->clock_kind->resume(run->clock, run->now_ns);
     run->live = true;
     for (size_t r = 0; r < run->replicas; r++)
-        ga_item_submit(run, r);
+        run_submit(run, r);
 }
 
 bool ga_run_ready(struct ga_run *run, int64_t *due_ns)

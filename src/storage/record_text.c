@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/number.h"
+#include "train/state.h"
 
 struct column {
     const char *name;
@@ -23,6 +24,19 @@ static void write_u32(const void *field, struct ga_text *to, bool json)
 {
     (void)json;
     ga_text_printf(to, "%" PRIu32, *(const uint32_t *)field);
+}
+
+static void write_i32(const void *field, struct ga_text *to, bool json)
+{
+    (void)json;
+    ga_text_printf(to, "%" PRId32, *(const int32_t *)field);
+}
+
+/* Words of modes need no quoting in csv. */
+static void write_mode(const void *field, struct ga_text *to, bool json)
+{
+    const char *word = ga_choice_word("mode", *(const uint8_t *)field);
+    ga_text_printf(to, json ? "\"%s\"" : "%s", word ? word : "?");
 }
 
 static void write_bool(const void *field, struct ga_text *to, bool json)
@@ -65,6 +79,12 @@ static void write_noise_scale(const void *field, struct ga_text *to, bool json)
     write_double(record->noise_trace / record->noise_signal, to, json);
 }
 
+static void write_staleness_mean(const void *field, struct ga_text *to, bool json)
+{
+    const struct ga_update_record *record = field;
+    write_double((double)record->stale / (double)record->pushes, to, json);
+}
+
 #define COLUMN(name, kind, member)                                                                 \
     {                                                                                              \
         name, write_##kind, offsetof(struct ga_update_record, member)                              \
@@ -92,6 +112,13 @@ static const struct column columns[] = {
     {"noise_scale", write_noise_scale, 0},
     COLUMN("noise_trace", real, noise_trace),
     COLUMN("noise_signal", real, noise_signal),
+    COLUMN("mode", mode, mode),
+    COLUMN("replica", i32, replica),
+    COLUMN("scale", real, scale),
+    COLUMN("pushes", u64, pushes),
+    COLUMN("staleness", u32, staleness),
+    {"staleness_mean", write_staleness_mean, 0},
+    COLUMN("lost", u64, lost),
 };
 #define COLUMNS (sizeof columns / sizeof columns[0])
 

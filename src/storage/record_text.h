@@ -18,12 +18,19 @@
  *   loss              weighted mean over the window, at the weights before the update
  *   grad_norm         |g| before clip
  *   clip_scale        1: not clipped
- *   lr                rate used, after the schedule
+ *   lr                rate used, after the schedule and the scale
  *   update_norm       |w_new - w_old|
  *   param_norm        |w_new|
  *   noise_scale       noise_trace / noise_signal
  *   noise_trace       S, smoothed
  *   noise_signal      |G|^2, smoothed
+ *   mode              of this window: sync, async, ...
+ *   replica           that pushed last into the window or buffer, -1: none
+ *   scale             factor on the rate by the setting scale, 1 in modes without pushes
+ *   pushes            items that reached an update or the server's buffer, cumulative
+ *   staleness         updates applied since the pull, the largest of the window's pushes
+ *   staleness_mean    the mean over all pushes so far
+ *   lost              hogwild: writes undone by another replica, cumulative
  *
  * jsonl: one object a line with these keys; what is not finite is null. csv: a line of names, then
  * comma-separated values; what is not finite is nan, inf or -inf. Lines end with \n.

@@ -25,12 +25,19 @@ struct ga_update_record {
     double loss;         /* window: weighted mean at the weights before the update */
     double grad_norm;    /* |g| before clip */
     double clip_scale;   /* 1: not clipped */
-    double lr;           /* rate used, after the schedule */
+    double lr;           /* rate used, after the schedule and the scale */
+    double scale;        /* factor on lr by the setting scale, for this update */
     double update_norm;  /* |w_new - w_old| */
     double param_norm;   /* |w_new| */
     double noise_trace;  /* S smoothed; NaN when it is not defined */
     double noise_signal; /* |G|^2 smoothed */
+    uint64_t pushes;     /* items that reached an update or the server's buffer, cumulative */
+    uint64_t stale;      /* sum over them of the updates applied since their pull */
+    uint64_t lost;       /* hogwild: writes undone by another replica, cumulative */
+    uint32_t staleness;  /* largest of the pushes in this window; UINT32_MAX: that or more */
+    int32_t replica;     /* the one that pushed last into it, -1: none */
     bool applied;
+    uint8_t mode; /* enum ga_mode */
 };
 
 enum ga_metric {

@@ -68,11 +68,18 @@ void ga_run_record_window(struct ga_run *run)
         .grad_norm = w->norm,
         .clip_scale = w->clip_scale,
         .lr = w->lr,
+        .scale = w->scale,
         .update_norm = w->update_norm,
         .param_norm = ga_norm(run->server->weights, run->net.parameters),
         .noise_trace = run->noise.trace / run->noise.weight,
         .noise_signal = run->noise.signal / run->noise.weight,
+        .pushes = run->counters.pushes,
+        .stale = run->counters.staleness,
+        .lost = run->counters.lost,
+        .staleness = w->staleness < UINT32_MAX ? (uint32_t)w->staleness : UINT32_MAX,
+        .replica = w->closer,
         .applied = !w->skipped,
+        .mode = (uint8_t)run_set(run)->mode,
     };
     run->has_record = true;
     if (run->on_record)

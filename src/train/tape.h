@@ -17,7 +17,7 @@ struct ga_tape {
     char *next, *end; /* room left in the last chunk */
 };
 
-#define GA_TAPE_CHUNK ((size_t)512)
+#define GA_TAPE_CHUNK ((size_t)256)
 
 void ga_tape_init(struct ga_tape *tape, size_t record_bytes, uint64_t limit_bytes);
 void ga_tape_fini(struct ga_tape *tape);

@@ -8,6 +8,7 @@
 #include "storage/export.h"
 #include "storage/record_text.h"
 #include "support/support.h"
+#include "train/state.h"
 
 static const struct ga_update_record sample = {
     .update = 12,
@@ -29,16 +30,23 @@ static const struct ga_update_record sample = {
     .param_norm = -INFINITY,
     .noise_trace = 3,
     .noise_signal = 2,
+    .scale = 0.25,
+    .pushes = 8,
+    .stale = 36,
+    .lost = 5,
+    .staleness = 6,
+    .replica = 3,
     .applied = true,
+    .mode = GA_MODE_BUFFERED,
 };
 
 static const char csv_names[] =
     "update,applied,epoch,micro_batches,examples,skipped,examples_dropped,bytes,time,window,"
     "window_micros,window_weight,loss,grad_norm,clip_scale,lr,update_norm,param_norm,noise_scale,"
-    "noise_trace,noise_signal\n";
+    "noise_trace,noise_signal,mode,replica,scale,pushes,staleness,staleness_mean,lost\n";
 static const char csv_sample[] =
     "12,true,3,120,600,1,7,18446744073709551615,12.00000034,50,10,49.5,"
-    "0.1,1e-300,1,0.01,nan,-inf,1.5,3,2\n";
+    "0.1,1e-300,1,0.01,nan,-inf,1.5,3,2,buffered,3,0.25,8,6,4.5,5\n";
 static const char jsonl_sample[] =
     "{\"update\":12,\"applied\":true,\"epoch\":3,\"micro_batches\":120,\"examples\":600,"
     "\"skipped\":1,"
@@ -46,7 +54,8 @@ static const char jsonl_sample[] =
     "\"window_micros\":10,\"window_weight\":49.5,\"loss\":0.1,\"grad_norm\":1e-300,\"clip_scale\":"
     "1,"
     "\"lr\":0.01,\"update_norm\":null,\"param_norm\":null,\"noise_scale\":1.5,\"noise_trace\":3,"
-    "\"noise_signal\":2}\n";
+    "\"noise_signal\":2,\"mode\":\"buffered\",\"replica\":3,\"scale\":0.25,\"pushes\":8,"
+    "\"staleness\":6,\"staleness_mean\":4.5,\"lost\":5}\n";
 
 static void assert_form(const struct ga_record_form *form, const char *head, const char *line)
 {
@@ -79,6 +88,22 @@ static void a_locale_changes_nothing(void **unused)
     assert_form(&ga_record_jsonl, "", jsonl_sample);
     assert_form(&ga_record_csv, csv_names, csv_sample);
     setlocale(LC_ALL, "C");
+}
+
+/* A window that nobody pushed into. */
+static void what_is_not_there_has_a_form(void **unused)
+{
+    (void)unused;
+    static const struct ga_update_record none = {.replica = -1, .staleness = UINT32_MAX};
+    struct ga_text text = GA_TEXT_INIT;
+    ga_record_jsonl.line(&none, &text);
+    assert_non_null(strstr(ga_text_get(&text), "\"mode\":\"sync\",\"replica\":-1,"));
+    assert_non_null(strstr(ga_text_get(&text), "\"staleness\":4294967295,"));
+    assert_non_null(strstr(ga_text_get(&text), "\"staleness_mean\":null,"));
+    ga_text_clear(&text);
+    ga_record_csv.line(&none, &text);
+    assert_non_null(strstr(ga_text_get(&text), ",sync,-1,0,0,4294967295,nan,0\n"));
+    ga_text_free(&text);
 }
 
 static void times_are_exact(void **unused)
@@ -185,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_have_their_documented_form),
         cmocka_unit_test(a_locale_changes_nothing),
+        cmocka_unit_test(what_is_not_there_has_a_form),
         cmocka_unit_test(times_are_exact),
         cmocka_unit_test(history_is_exported_by_extension),
         cmocka_unit_test(an_abandoned_export_keeps_the_old_file),

@@ -63,8 +63,7 @@ static void test_a_tape_has_a_limit(void **state)
     for (; pushed < 20 * GA_TAPE_CHUNK + 7; pushed++) {
         push(&tape, pushed);
         assert_true(ga_tape_bytes(&tape) <= tape.limit_bytes);
-        assert_true(tape.count >=
-                    (pushed < 3 * GA_TAPE_CHUNK ? pushed + 1 : 3 * GA_TAPE_CHUNK));
+        assert_true(tape.count >= (pushed < 3 * GA_TAPE_CHUNK ? pushed + 1 : 3 * GA_TAPE_CHUNK));
     }
     check(&tape, pushed - tape.count);
     tape.limit_bytes = 0; /* nothing fits: the newest full chunk stays beside the one in use */

@@ -158,6 +158,7 @@ int ga_hogwild_touch(struct ga_run *run, size_t r, int64_t time_ns)
         read_coordinate(run, replica, at);
     else
         write_coordinate(run, replica, at - n);
+    run->counters.lost += atomic_exchange(&run->shared_lost, 0);
     ga_item_schedule(run, r);
     return GA_OK;
 }

@@ -42,7 +42,7 @@ BEGIN {
     may["main"] = " ui console bench "
     also["ui", "train/view.h"] = 1
     loud = "(^|[^A-Za-z0-9_.>])((printf|vprintf|puts|putchar|perror|psignal|exit|_exit|_Exit|quick_exit|abort)[ \t]*\\(|(stdout|stderr)([^A-Za-z0-9_]|$))"
-    packages = "^(curses|ncurses|ncursesw|term|readline|jansson|csv|zlib|zip|cblas|Random123|cuda|cublas|nccl|mpi|nvml)"
+    packages = "^(curses|ncurses|ncursesw|term[.]h|readline|jansson|csv|zlib|zip|cblas|Random123|cuda|cublas|nccl|mpi|nvml)"
 }
 
 function room_of(path,   parts) {

@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "console/front.h"
 #include "console/options.h"
+#include "ui/app.h"
 
 static int fail(void)
 {
@@ -51,6 +52,17 @@ static void hold_streams(void)
             _exit(GA_STATUS_INPUT);
 }
 
+/* On a terminal that cannot show the full screen it says why, and goes on with plain lines. */
+static bool shows_screen(const struct ga_arguments *arguments)
+{
+    if (arguments->front != GA_FRONT_AUTO || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return false;
+    if (ga_app_check() == 0)
+        return true;
+    fprintf(stderr, "gaconsole: %s; going on with --plain\n", ga_error_text());
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     struct ga_arguments arguments;
@@ -64,6 +76,8 @@ int main(int argc, char **argv)
         status = show(arguments.show);
     else if (arguments.front == GA_FRONT_BATCH)
         status = ga_batch_main(&arguments);
+    else if (shows_screen(&arguments))
+        status = ga_app_main(&arguments);
     else
         status = ga_plain_main(&arguments);
     return status < 0 ? fail() : status;

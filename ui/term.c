@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#define MOST      1000 /* rows or columns; a terminal that claims more is drawn on as far as that */
 #define PASTE_ON  "\x1b[?2004h"
 #define PASTE_OFF "\x1b[?2004l"
 
@@ -232,8 +233,8 @@ bool ga_term_measure(struct ga_term *term)
     int rows = LINES;
     int columns = COLS;
     if (ioctl(fileno(term->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0) {
-        rows = size.ws_row;
-        columns = size.ws_col;
+        rows = size.ws_row < MOST ? size.ws_row : MOST;
+        columns = size.ws_col < MOST ? size.ws_col : MOST;
     }
     if (rows == term->rows && columns == term->columns)
         return false;

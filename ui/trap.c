@@ -185,6 +185,19 @@ void ga_trap_rescue(const struct ga_term_rescue *rescue, int caught_fd, int erro
     trap.armed = 1;
 }
 
+void ga_trap_stop(void)
+{
+    struct sigaction usual = {.sa_handler = SIG_IGN};
+    struct sigaction ours;
+    sigemptyset(&usual.sa_mask);
+    sigaction(SIGTSTP, &usual, &ours);
+    kill(0, SIGTSTP); /* a script around us, which the shell waits for */
+    usual.sa_handler = SIG_DFL;
+    sigaction(SIGTSTP, &usual, NULL);
+    raise(SIGTSTP); /* to this thread, so that nothing runs on before it takes effect */
+    sigaction(SIGTSTP, &ours, NULL);
+}
+
 void ga_trap_raise(int number)
 {
     signal(number, SIG_DFL);

@@ -28,6 +28,10 @@ int ga_trap_take(void);   /* the next orderly signal; 0: none */
  * of capture.h and `error_fd` where its bytes go; -1: none. */
 void ga_trap_rescue(const struct ga_term_rescue *rescue, int caught_fd, int error_fd);
 
+/* Stops this process and its group, as ctrl-Z does; returns when it goes on. In a group that no
+ * shell would continue it returns at once. */
+void ga_trap_stop(void);
+
 /* The usual end by a signal. */
 void ga_trap_raise(int number);
 

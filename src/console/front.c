@@ -11,6 +11,14 @@
 #include "base/error.h"
 #include "base/text.h"
 
+void ga_run_configuration(struct ga_console *console)
+{
+    char *path = ga_user_path("XDG_CONFIG_HOME", ".config", "config");
+    if (path && access(path, R_OK) == 0)
+        ga_console_script(console, path);
+    free(path);
+}
+
 void ga_run_sources(struct ga_console *console, const struct ga_arguments *arguments, bool strict)
 {
     int code = 0;

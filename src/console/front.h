@@ -17,6 +17,9 @@ int ga_plain_main(const struct ga_arguments *arguments);
 
 /* What both need. */
 
+/* $XDG_CONFIG_HOME/gaconsole/config: plain commands, before anything else. It may be missing. */
+void ga_run_configuration(struct ga_console *console);
+
 /* `--seed`, then -e and SCRIPT in their order; stops at the first failure with `strict`. */
 void ga_run_sources(struct ga_console *console, const struct ga_arguments *arguments, bool strict);
 

@@ -57,6 +57,28 @@ static int take_color(struct ga_arguments *arguments, const char *value)
     return 0;
 }
 
+static int take_glyphs(struct ga_arguments *arguments, const char *value)
+{
+    if (!ga_word_in_list(value, "braille block ascii"))
+        return ga_fail(GA_EINPUT, "--glyphs %s: expected braille, block or ascii", value);
+    arguments->glyphs = value;
+    return 0;
+}
+
+static int take_theme(struct ga_arguments *arguments, const char *value)
+{
+    if (!ga_word_in_list(value, "dark light contrast mono"))
+        return ga_fail(GA_EINPUT, "--theme %s: expected dark, light, contrast or mono", value);
+    arguments->theme = value;
+    return 0;
+}
+
+static int take_autosave(struct ga_arguments *arguments, const char *value)
+{
+    arguments->autosave = value;
+    return 0;
+}
+
 static int take_readonly(struct ga_arguments *arguments, const char *value)
 {
     (void)value;
@@ -95,7 +117,11 @@ static const struct ga_option options[] = {
     {"--seed", "N", "Sets the seed before anything runs.", take_seed},
     {"--readonly", NULL, "Refuses commands that write files, and keeps no key history.",
      take_readonly},
-    {"--color", "WHEN", "auto, always or never.", take_color},
+    {"--color", "WHEN", "auto, always or never; auto obeys NO_COLOR.", take_color},
+    {"--glyphs", "SET", "What charts are made of: braille, block or ascii.", take_glyphs},
+    {"--theme", "NAME", "dark, light, contrast or mono.", take_theme},
+    {"--autosave", "FILE", "Saves the run there when the terminal hangs up or SIGTERM comes.",
+     take_autosave},
     {"--version", NULL, "Prints the version.", take_version},
     {"--help", NULL, "Prints this.", take_help},
     {"--man", NULL, "Prints the manual page: gaconsole --man | man -l -", take_man},
@@ -161,6 +187,10 @@ static int check(const struct ga_arguments *arguments)
     if (arguments->front == GA_FRONT_BATCH && arguments->sources == 0 &&
         arguments->show == GA_SHOW_NOTHING)
         return ga_fail(GA_EINPUT, "--batch has nothing to do: expected SCRIPT or -e COMMAND");
+    if (arguments->readonly && arguments->autosave)
+        return ga_fail(GA_EINPUT,
+                       "--autosave writes a file, which --readonly refuses: expected one "
+                       "of them");
     return 0;
 }
 

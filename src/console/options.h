@@ -27,6 +27,10 @@ struct ga_arguments {
     bool readonly;
     const char *seed;  /* as typed; NULL: none */
     const char *color; /* auto, always, never */
+    /* Of the full screen; NULL: not given. */
+    const char *glyphs;   /* braille, block, ascii */
+    const char *theme;    /* dark, light, contrast, mono */
+    const char *autosave; /* file */
     size_t sources;
     struct ga_source source[GA_SOURCES];
 };

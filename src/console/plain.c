@@ -112,15 +112,6 @@ static void greet(const struct ga_plain *plain)
     plain->direct.out(plain->direct.self, text, (size_t)length);
 }
 
-/* Plain commands, run before anything else; a file that is not there is fine. */
-static void run_configuration(struct ga_plain *plain)
-{
-    char *path = ga_user_path("XDG_CONFIG_HOME", ".config", "config");
-    if (path && access(path, R_OK) == 0)
-        ga_console_script(plain->console, path);
-    free(path);
-}
-
 static int open_plain(struct ga_plain *plain)
 {
     plain->terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
@@ -147,7 +138,7 @@ static void run_session(struct ga_plain *plain)
     if (plain->terminal && plain->arguments->sources == 0)
         greet(plain);
     if (plain->terminal)
-        run_configuration(plain);
+        ga_run_configuration(plain->console);
     ga_run_sources(plain->console, plain->arguments, false);
     if (plain->caught || ga_console_quits(plain->console))
         return;

@@ -208,6 +208,18 @@ static int check_buffer(const struct ga_settings *settings)
                    (long long)pushes, (long long)share, GA_MAX_WINDOW);
 }
 
+/* With bound 0 every replica waits for the update that only more of them could complete. */
+static int check_waiting(const struct ga_settings *settings)
+{
+    if (settings->mode != GA_MODE_BUFFERED || settings->bound != 0 ||
+        settings->buffer <= settings->replicas)
+        return 0;
+    return ga_fail(GA_ERANGE,
+                   "buffer %d with bound 0 and %d replicas would wait for ever: expected a buffer "
+                   "of at most %d, or another bound",
+                   (int)settings->buffer, (int)settings->replicas, (int)settings->replicas);
+}
+
 /* Rows of a whole round are kept while it runs. */
 static int check_round(const struct ga_settings *settings)
 {
@@ -222,8 +234,8 @@ static int check_round(const struct ga_settings *settings)
 int ga_settings_check(const struct ga_settings *settings)
 {
     static int (*const rules[])(const struct ga_settings *) = {
-        check_window,  check_backup, check_nesterov, check_pieces,         check_outer,
-        check_hogwild, check_buffer, check_round,    ga_value_check_jitter};
+        check_window,  check_backup, check_nesterov, check_pieces, check_outer,
+        check_hogwild, check_buffer, check_waiting,  check_round,  ga_value_check_jitter};
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         const int code = rules[i](settings);
         if (code < 0)

@@ -203,9 +203,12 @@ static void test_bad_combinations_change_nothing(void **state)
     const struct {
         const char *words, *part;
     } bad[] = {
-        {"replicas 2 backup 2", "backup"},      {"accum 262144", "262144"},
-        {"tail drop global 51", "tail drop"},   {"sharding strided global 1", "fixed shards"},
+        {"replicas 2 backup 2", "backup"},
+        {"accum 262144", "262144"},
+        {"tail drop global 51", "tail drop"},
+        {"sharding strided global 1", "fixed shards"},
         {"nesterov on momentum 0", "momentum"},
+        {"mode buffered buffer 3 bound 0", "would wait for ever"},
     };
     struct ga_engine_rig rig;
     struct ga_settings before, after;

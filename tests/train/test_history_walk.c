@@ -20,6 +20,7 @@ struct place {
     int64_t now_ns;
     bool boundary;
     double figures[4]; /* of the last record */
+    uint64_t emitted;  /* event records up to here; an event may have several, or none */
 };
 
 struct model {
@@ -27,7 +28,7 @@ struct model {
     struct ga_run_rig rig; /* always at the end of the timeline */
     struct place *place;   /* by events: 0 .. end */
     size_t capacity;
-    uint64_t end, now;
+    uint64_t end, now, emitted;
     struct ga_intervention did[128];
     struct ga_settings settings[128]; /* of did[i] */
     size_t count;
@@ -59,6 +60,7 @@ static void note_place(struct model *model)
     ga_test_ok(
         ga_grow((void **)&model->place, &model->capacity, model->end + 1, sizeof *model->place));
     look_at_run(model->rig.run, &model->place[model->end]);
+    model->place[model->end].emitted = model->emitted;
 }
 
 static int act(struct ga_run *run, const struct ga_intervention *what)
@@ -75,11 +77,24 @@ static int act(struct ga_run *run, const struct ga_intervention *what)
     }
 }
 
+static void count_event(void *self, const struct ga_event *event)
+{
+    (void)event;
+    ((struct model *)self)->emitted++;
+}
+
+static void open_run(struct model *model)
+{
+    ga_run_rig_open(&model->rig, &model->start);
+    model->emitted = 0;
+    ga_run_watch(model->rig.run, count_event, NULL, model);
+}
+
 static void open_model(struct model *model, const struct ga_test_start *start)
 {
     memset(model, 0, sizeof *model);
     model->start = *start;
-    ga_run_rig_open(&model->rig, start);
+    open_run(model);
     note_place(model);
 }
 
@@ -100,7 +115,7 @@ static void cut_future(struct model *model)
     while (kept < model->count && model->did[kept].events < model->now)
         kept++;
     ga_run_rig_close(&model->rig);
-    ga_run_rig_open(&model->rig, &model->start);
+    open_run(model);
     run = model->rig.run;
     while (ga_run_counters(run)->events < model->now) {
         if (done < kept && model->did[done].events == ga_run_counters(run)->events)
@@ -215,6 +230,15 @@ static const char *const changes[] = {
     "latency 2ms",
     "clip 0.25",
     "log-every 3",
+    "mode sync",
+    "mode async",
+    "mode ssp bound 1",
+    "mode buffered buffer 2",
+    "mode local period 2",
+    "mode delay lag 2",
+    "mode hogwild",
+    "scale share",
+    "scale full",
 };
 
 static void keep_intervention(struct model *model, const struct ga_intervention *what)
@@ -303,7 +327,7 @@ static void walk_intervene(struct ga_engine_rig *rig, struct model *model,
 struct look {
     struct place place;
     struct ga_history_info info;
-    uint64_t last_sequence, events;
+    uint64_t first_sequence, last_sequence, events;
     uint64_t last_closed, records;
     bool disorder;
 };
@@ -312,8 +336,10 @@ static int look_at_event(const struct ga_event *event, void *arg)
 {
     struct look *look = arg;
 
-    if (event->sequence < look->last_sequence || event->sequence > look->last_sequence + 1)
-        look->disorder = look->disorder || look->events > 0;
+    if (look->events == 0)
+        look->first_sequence = event->sequence;
+    else if (event->sequence < look->last_sequence)
+        look->disorder = true;
     look->last_sequence = event->sequence;
     look->events++;
     return GA_OK;
@@ -329,6 +355,20 @@ static int look_at_record(const struct ga_update_record *record, void *arg)
     look->last_closed = closed;
     look->records++;
     return GA_OK;
+}
+
+/* Each event record since the oldest one kept is there once. The oldest may lack its companions. */
+static void check_tape(const struct model *model, const struct look *look)
+{
+    uint64_t whole = 0;
+
+    if (look->events == 0)
+        return;
+    whole = model->place[model->now].emitted - model->place[look->first_sequence].emitted;
+    assert_true(look->last_sequence <= model->now);
+    assert_in_range(look->events, whole + 1,
+                    model->place[model->now].emitted -
+                        model->place[look->first_sequence - 1].emitted);
 }
 
 /* Engine and model stand at the same place; records and events lead up to it without a gap. */
@@ -348,8 +388,7 @@ static void compare(struct ga_engine_rig *rig, const struct model *model)
     ga_test_ok(ga_engine_events(rig->engine, SIZE_MAX, look_at_event, &look));
     ga_test_ok(ga_engine_records(rig->engine, look_at_record, &look));
     assert_false(look.disorder);
-    if (look.events > 0)
-        assert_int_equal(look.last_sequence, model->now);
+    check_tape(model, &look);
     if (look.records > 0)
         assert_int_equal(look.last_closed, closed_at(model, model->now));
 }
@@ -404,12 +443,39 @@ static void test_walks_without_any_budget(void **state)
         walk(seed, "replicas 2 accum 2 batch 2 lr 0.01 history-budget 0 jitter exponential");
 }
 
+/* Every update mode, and from each to another. */
+static void test_walks_through_the_modes(void **state)
+{
+    const char *const modes[] = {
+        "replicas 3 batch 3 accum 2 mode async jitter exponential",
+        "replicas 4 batch 2 accum 1 mode async scale staleness late finish latency 1ms",
+        "replicas 3 batch 2 accum 2 mode ssp bound 1 jitter lognormal(0.7) scale share",
+        "replicas 4 batch 2 accum 1 mode ssp bound 0 sharding strided",
+        "replicas 4 batch 2 accum 2 mode buffered buffer 2 jitter exponential momentum 0.5",
+        "replicas 3 batch 2 accum 2 mode buffered buffer 3 bound 0 optimizer adam",
+        "replicas 3 batch 2 accum 2 mode local period 3 outer nesterov(0.7,0.5)",
+        "replicas 2 batch 3 accum 1 mode local period 2 jitter exponential momentum 0.9",
+        "replicas 2 batch 3 accum 2 mode delay lag 3",
+        "replicas 3 batch 2 accum 1 mode hogwild jitter uniform(0.5,1.5)",
+    };
+
+    (void)state;
+    for (uint64_t seed = 300; seed < 300 + ga_test_count(100); seed++) {
+        char settings[256];
+
+        snprintf(settings, sizeof settings, "%s lr 0.001 history-budget %s", modes[seed % 10],
+                 seed % 3 ? "1MiB" : "9000");
+        walk(seed, settings);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_walks_with_room),
         cmocka_unit_test(test_walks_with_thin_history),
         cmocka_unit_test(test_walks_without_any_budget),
+        cmocka_unit_test(test_walks_through_the_modes),
     };
 
     return ga_test_main(tests);

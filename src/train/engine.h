@@ -1,5 +1,9 @@
 /*
- * The engine: one thread that owns a run and its history, and a mailbox for everyone else.
+ * The engine: one thread that owns runs and their histories, and a mailbox for everyone else.
+ *
+ * There is one run, "main", until it is forked. One of them is current: all functions are about
+ * that one unless they name another. Runs share nothing but the worker threads and breakpoints; a
+ * move with `all` advances them together, in turns.
  *
  * All functions below may be called from any one commanding thread (the console's). Those that
  * answer wait for the engine to reach the end of its present event, never for training to end. A
@@ -21,6 +25,9 @@
 #include "train/view.h"
 
 struct ga_engine;
+
+#define GA_ENGINE_RUNS 32
+#define GA_FIRST_RUN   "main"
 
 struct ga_engine_options {
     const struct ga_bell *bell; /* rung when a move ends or a view is published; NULL: none */
@@ -86,6 +93,7 @@ struct ga_move {
     enum ga_move_kind kind;
     uint64_t count;
     struct ga_condition until; /* UNTIL: taken by the engine */
+    bool all;                  /* every run goes on, each to its own end; forward kinds only */
 };
 
 enum ga_stop_reason {
@@ -143,13 +151,22 @@ int ga_engine_break_delete(struct ga_engine *engine, int number);
 /* The k-th in force: number and text; false beyond the last. */
 bool ga_engine_break_at(struct ga_engine *engine, size_t k, int *number, char text[128]);
 
+/* Which runs an observer hears of. */
+enum ga_observed {
+    GA_OBSERVE_CURRENT, /* whichever is current */
+    GA_OBSERVE_RUN,     /* the one that was current when it began, while it lives */
+    GA_OBSERVE_ALL
+};
+
 /* Called on the engine thread after each closed window; must be quick and must not call the engine.
  */
 struct ga_observer {
     void (*update)(void *self, struct ga_run *run, const struct ga_update_record *record);
     void *self;
 };
-int ga_engine_observe(struct ga_engine *engine, const struct ga_observer *observer);
+int ga_engine_observe(struct ga_engine *engine, const struct ga_observer *observer); /* CURRENT */
+int ga_engine_observe_runs(struct ga_engine *engine, enum ga_observed which,
+                           const struct ga_observer *observer);
 void ga_engine_unobserve(struct ga_engine *engine, void *self);
 
 /* Replaces the run's state (load): the state is copied, history starts there. */
@@ -168,6 +185,44 @@ struct ga_history_info {
     uint64_t bytes, budget;
 };
 void ga_engine_history(struct ga_engine *engine, struct ga_history_info *out);
+
+/* ---- several runs ---- */
+
+/* A run as a table shows it. A plain value. */
+struct ga_run_info {
+    char name[GA_RUN_NAME];
+    bool current;
+    bool open;                   /* false: nothing was trained or asked yet; settings only */
+    struct ga_settings settings; /* in force */
+    struct ga_counters counters;
+    int64_t now_ns;
+    double loss;   /* of the last window; NaN: none yet */
+    uint64_t hash; /* 0 when it is not open */
+    bool moved;    /* it was part of the last move: */
+    bool moving;   /* still, else: */
+    struct ga_stop stop;
+};
+
+/* Names have 1..31 letters, digits, '-', '_' or '.', and begin with a letter. */
+int ga_engine_check_run_name(const char *name);
+
+/*
+ * Copies the current run with all it has: data, settings and what is pending, initial weights,
+ * history. The copy goes its own way; the current run stays current.
+ */
+int ga_engine_fork(struct ga_engine *engine, const char *name);
+/* Makes a run current. A move of one run is ended (PAUSED) first, a move of all goes on. */
+int ga_engine_use(struct ga_engine *engine, const char *name);
+int ga_engine_drop(struct ga_engine *engine, const char *name); /* not the current one */
+/* The k-th in the order made; false beyond the last. */
+bool ga_engine_run_info(struct ga_engine *engine, size_t k, struct ga_run_info *out);
+/* By name: GA_EINPUT with the names there are. */
+int ga_engine_run_named(struct ga_engine *engine, const char *name, struct ga_run_info *out);
+/* As ga_engine_records(), of any run. */
+int ga_engine_records_of(struct ga_engine *engine, const char *name,
+                         int (*each)(const struct ga_update_record *record, void *arg), void *arg);
+/* The current run's data: one more reference, NULL when there are none. */
+struct ga_dataset *ga_engine_dataset(struct ga_engine *engine);
 
 /* The newest published view (triple buffer): for the one reader thread that owns the screen. */
 const struct ga_view *ga_engine_view(struct ga_engine *engine);

@@ -2,13 +2,12 @@
  */
 #include <string.h>
 
-#include "base/memory.h"
 #include "train/engine_internal.h"
 
 static bool untouched(const struct ga_engine *engine)
 {
-    return !engine->run || (ga_run_counters(engine->run)->events == 0 &&
-                            ga_history_end(engine->history)->events == 0);
+    return !engine->at->run || (ga_run_counters(engine->at->run)->events == 0 &&
+                                ga_history_end(engine->at->history)->events == 0);
 }
 
 struct change_request {
@@ -19,15 +18,15 @@ struct change_request {
 /* Where a change holds from, asked after it was made. */
 static void describe_change(const struct ga_engine *engine, struct ga_change *out)
 {
-    out->from_update = engine->run ? ga_run_next_window_update(engine->run) : 1;
+    out->from_update = engine->at->run ? ga_run_next_window_update(engine->at->run) : 1;
     out->start_waits = !untouched(engine);
 }
 
 static int note(struct ga_engine *engine, const struct ga_intervention *what)
 {
-    if (ga_history_did(engine->history, what) < 0)
+    if (ga_history_did(engine->at->history, what) < 0)
         return ga_error_code();
-    engine->cursor = ga_history_interventions(engine->history);
+    engine->at->cursor = ga_history_interventions(engine->at->history);
     return GA_OK;
 }
 
@@ -51,27 +50,27 @@ static int change_running(struct ga_engine *engine, const struct ga_settings *dr
     struct ga_intervention what = {
         .kind = GA_DID_CHANGE,
         .settings = &copy,
-        .events = ga_run_counters(engine->run)->events,
+        .events = ga_run_counters(engine->at->run)->events,
     };
-    bool differs = window_rows_differ(draft, ga_run_pending(engine->run));
+    bool differs = window_rows_differ(draft, ga_run_pending(engine->at->run));
 
-    if (differs && ga_run_change(engine->run, draft) < 0)
+    if (differs && ga_run_change(engine->at->run, draft) < 0)
         return ga_error_code();
     if (differs)
         ga_engine_diverge(engine, out);
-    ga_history_budget(engine->history, draft->history_budget);
-    engine->draft = *draft;
+    ga_history_budget(engine->at->history, draft->history_budget);
+    engine->at->draft = *draft;
     if (differs && note(engine, &what) < 0)
         return ga_error_code();
-    return ga_run_settle_draft(engine->run, &engine->draft);
+    return ga_run_settle_draft(engine->at->run, &engine->at->draft);
 }
 
 /* A run that has not begun is opened anew when it is next needed, at once under a move. */
 static int change_untouched(struct ga_engine *engine, const struct ga_settings *draft)
 {
     ga_engine_drop_run(engine);
-    engine->draft = *draft;
-    if (atomic_load(&engine->moving) && ga_engine_ensure_run(engine) < 0)
+    engine->at->draft = *draft;
+    if (engine->at->moving && ga_engine_ensure_run(engine) < 0)
         ga_engine_end_with_error(engine, ga_error_code());
     return GA_OK;
 }
@@ -82,13 +81,13 @@ static int change_call(struct ga_engine *engine, void *arg)
     int code = GA_OK;
 
     memset(request->out, 0, sizeof *request->out);
-    if (ga_run_check_settings(request->draft, engine->data) < 0)
+    if (ga_run_check_settings(request->draft, engine->at->data) < 0)
         return ga_error_code();
     code = untouched(engine) ? change_untouched(engine, request->draft)
                              : change_running(engine, request->draft, request->out);
     if (code < 0)
         return code;
-    if (atomic_load(&engine->moving))
+    if (engine->at->moving)
         ga_engine_start_pace(engine);
     describe_change(engine, request->out);
     ga_engine_publish(engine);
@@ -190,18 +189,7 @@ static const struct {
 
 int ga_engine_intervene(struct ga_engine *engine, const struct ga_intervention *what)
 {
-    return deed_of[what->kind].act(engine->run, what);
-}
-
-int ga_engine_remember_slow(struct ga_engine *engine, size_t replica, double factor)
-{
-    if (ga_grow((void **)&engine->slow, &engine->slow_capacity, replica + 1, sizeof *engine->slow) <
-        0)
-        return ga_error_code();
-    for (; engine->slow_count <= replica; engine->slow_count++)
-        engine->slow[engine->slow_count] = 1;
-    engine->slow[replica] = factor;
-    return GA_OK;
+    return deed_of[what->kind].act(engine->at->run, what);
 }
 
 static int intervention_call(struct ga_engine *engine, void *arg)
@@ -210,16 +198,16 @@ static int intervention_call(struct ga_engine *engine, void *arg)
 
     memset(request->out, 0, sizeof *request->out);
     if (ga_engine_ensure_run(engine) < 0 ||
-        deed_of[request->what.kind].check(engine->run, &request->what) < 0 ||
+        deed_of[request->what.kind].check(engine->at->run, &request->what) < 0 ||
         (request->what.kind == GA_DID_SLOW &&
-         ga_engine_remember_slow(engine, request->what.replica, request->what.factor) < 0))
+         ga_slot_remember_slow(engine->at, request->what.replica, request->what.factor) < 0))
         return ga_error_code();
     ga_engine_diverge(engine, request->out);
-    request->what.events = ga_run_counters(engine->run)->events;
+    request->what.events = ga_run_counters(engine->at->run)->events;
     engine->replaying = false;
     if (ga_engine_intervene(engine, &request->what) < 0 || note(engine, &request->what) < 0)
         return ga_error_code();
-    ga_history_reached(engine->history, ga_run_counters(engine->run));
+    ga_history_reached(engine->at->history, ga_run_counters(engine->at->run));
     if (deed_of[request->what.kind].closes && ga_engine_to_boundary(engine) < 0)
         return ga_error_code();
     describe_change(engine, request->out);

@@ -17,7 +17,8 @@
 #include "train/workers.h"
 
 #define ENGINE_OBSERVERS 8
-#define ENGINE_BREAKS    64
+#define GA_INIT_PATH     4096
+#define ENGINE_BREAKS    64 /* as many as a slot's `held` has bits */
 
 /* A function to run on the engine thread; the poster waits for `done`. */
 struct engine_call {
@@ -32,16 +33,44 @@ struct engine_call {
 struct engine_break {
     int number; /* 0: free */
     struct ga_condition condition;
-    bool held; /* at the last look: it stops when it becomes true */
 };
 
 struct engine_move {
     struct ga_move move;
-    uint64_t ticket;
     uint64_t target;                       /* in the counter of its kind */
-    int64_t started_ns;                    /* wall */
     int64_t pace_wall_ns, pace_virtual_ns; /* where pacing counts from */
     uint64_t pace_updates;
+};
+
+/* A run with all that belongs to it: what it starts from, its history, and its part of a move. */
+struct engine_slot {
+    char name[GA_RUN_NAME];
+    struct ga_dataset *data;
+    struct ga_settings draft; /* what the user asked for, START settings that wait included */
+    float *init_weights;
+    size_t init_count;
+    char init_path[GA_INIT_PATH];
+    double *slow; /* (slow_count) the factors last asked for, for runs to come */
+    size_t slow_count, slow_capacity;
+
+    struct ga_run *run; /* NULL until it is first needed */
+    struct ga_history *history;
+    size_t cursor; /* first intervention that is not done in the present position */
+
+    bool moving;
+    struct engine_move move;
+    int64_t resume_ns; /* pace: no event before this wall time */
+    uint64_t held;     /* breakpoints that held at the last look: they stop when they become true */
+    struct ga_stop stop; /* how its last move ended, when `has_stop` */
+    bool has_stop;
+    int64_t rate_ns; /* wall time and examples at the last rate */
+    uint64_t rate_examples;
+};
+
+struct engine_observer {
+    struct ga_observer observer; /* update NULL: free */
+    enum ga_observed which;
+    const struct engine_slot *slot; /* GA_OBSERVE_RUN: the run that it observes; NULL: dropped */
 };
 
 struct ga_engine {
@@ -49,30 +78,26 @@ struct ga_engine {
     const struct ga_bell *bell;
     pthread_t thread;
     bool closing;
-
     struct ga_workers *workers;
-    struct ga_dataset *data;
-    struct ga_settings draft; /* what the user asked for, START settings that wait included */
-    float *init_weights;
-    size_t init_count;
-    char init_path[4096];
-    double *slow; /* (slow_count) the factors last asked for, for runs to come */
-    size_t slow_count, slow_capacity;
 
-    struct ga_run *run; /* NULL until it is first needed */
-    struct ga_history *history;
-    size_t cursor;  /* first intervention that is not done in the present position */
+    struct engine_slot *slot[GA_ENGINE_RUNS]; /* (slots) in the order made */
+    size_t slots;
+    struct engine_slot *current; /* what commands and the view are about */
+    struct engine_slot *at;      /* the one in hand: another only while a slice of it runs */
+    size_t turn;                 /* slot whose slice comes next */
+
     bool seeking;   /* re-executing towards a place: observers and pace are off */
     bool replaying; /* the event under way is on record */
     int sink_code;  /* first failure to keep history */
 
-    atomic_bool moving;
-    struct engine_move move;
-    int64_t resume_ns; /* pace: no event before this wall time */
+    atomic_bool moving; /* any of them */
+    size_t movers;      /* slots that still move */
+    bool moves_all;
+    uint64_t ticket; /* of the move under way */
     struct engine_break breaks[ENGINE_BREAKS];
     size_t break_slots; /* none is in use from here on */
     int next_break;
-    struct ga_observer observers[ENGINE_OBSERVERS];
+    struct engine_observer observers[ENGINE_OBSERVERS];
 
     pthread_mutex_t lock; /* guards next_ticket, stopped and stop */
     pthread_cond_t stopped_changed;
@@ -82,33 +107,50 @@ struct ga_engine {
     struct ga_triple triple;
     struct ga_view *views; /* (3) */
     int64_t published_ns;
-    int64_t rate_ns; /* wall time and examples at the last rate */
-    uint64_t rate_examples;
 };
 
-/* engine.c */
+/* engine_slot.c */
+int ga_slot_open(struct engine_slot **out, const char *name);
+void ga_slot_close(struct engine_slot *slot);
 int ga_engine_ensure_run(struct ga_engine *engine);
 void ga_engine_drop_run(struct ga_engine *engine);
 int ga_engine_take_run(struct ga_engine *engine, struct ga_run *run); /* replaces the present one */
+/* A run for the state's data and settings, at that state. */
+int ga_engine_run_at_state(struct ga_engine *engine, const struct ga_state *state,
+                           struct ga_run **out);
+void ga_engine_attend(struct ga_engine *engine, struct ga_run *run); /* hears its events */
+/* A speed holds for every run that starts later, as settings do. */
+int ga_slot_remember_slow(struct engine_slot *slot, size_t replica, double factor);
 
 /* engine_api.c: runs `call` on the engine thread; any other thread. */
 int ga_engine_ask(struct ga_engine *engine, int (*call)(struct ga_engine *, void *), void *arg);
 
 /* engine_change.c: what a user did, on the run. */
 int ga_engine_intervene(struct ga_engine *engine, const struct ga_intervention *what);
-/* A speed holds for every run that starts later, as settings do. */
-int ga_engine_remember_slow(struct ga_engine *engine, size_t replica, double factor);
 
-/* engine_move.c: all on the engine thread. */
-void ga_engine_advance(struct ga_engine *engine);
-int ga_engine_begin_move(struct ga_engine *engine, const struct ga_move *move, uint64_t ticket);
-void ga_engine_end_move(struct ga_engine *engine, enum ga_stop_reason reason);
-void ga_engine_end_with_error(struct ga_engine *engine, int code); /* with this thread's text */
-void ga_engine_start_pace(struct ga_engine *engine);               /* pace counts from now on */
+/* engine_break.c: the first breakpoint that became true since the last look, or NULL. */
+struct engine_break *ga_engine_break_hit(struct ga_engine *engine);
+
+/* engine_seek.c: steps on record or on new ground, and jumps within the history. */
 int ga_engine_step(struct ga_engine *engine);
+/* New events up to the window's end, a letter, or the end of `*left`, with one look behind them. */
+int ga_engine_step_quickly(struct ga_engine *engine, int *left);
+bool ga_engine_breaks_new_ground(const struct ga_engine *engine);
 void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out);
 int ga_engine_to_boundary(struct ga_engine *engine);
-void ga_engine_look_at_breaks(struct ga_engine *engine);
+void ga_engine_place_cursor(struct ga_engine *engine);
+bool ga_engine_is_jump(const struct ga_engine *engine, const struct ga_move *move);
+int ga_engine_jump(struct ga_engine *engine, const struct ga_move *move);
+
+/* engine_move.c: all on the engine thread. */
+void ga_engine_advance(struct ga_engine *engine); /* a slice of each run that moves and may */
+int64_t ga_engine_next_due(const struct ga_engine *engine); /* wall time; 0: now */
+int ga_engine_begin_move(struct ga_engine *engine, const struct ga_move *move, uint64_t ticket);
+void ga_engine_end_move(struct ga_engine *engine, enum ga_stop_reason reason); /* of the one in hand
+                                                                                */
+void ga_engine_end_all_moves(struct ga_engine *engine, enum ga_stop_reason reason);
+void ga_engine_end_with_error(struct ga_engine *engine, int code); /* with this thread's text */
+void ga_engine_start_pace(struct ga_engine *engine);               /* pace counts from now on */
 
 /* view.c */
 void ga_engine_publish(struct ga_engine *engine);

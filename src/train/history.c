@@ -8,6 +8,8 @@
 #include "train/kept.h"
 #include "train/tape.h"
 
+#define COPIED_STATES 1024
+
 struct kept_record {
     uint64_t events;
     struct ga_update_record record;
@@ -123,6 +125,41 @@ int ga_history_keep_state(struct ga_history *history, const struct ga_run *run)
     history->states[history->state_count++] = kept;
     keep_in_budget(history);
     return GA_OK;
+}
+
+/* Every so many states, the newest in any case. */
+static int copy_states(struct ga_history *to, const struct ga_history *from, struct ga_run *run)
+{
+    size_t every = from->state_count / COPIED_STATES + 1;
+
+    for (size_t k = 0; k < from->state_count; k++) {
+        if (k % every != 0 && k + 1 < from->state_count)
+            continue;
+        if (ga_run_restore(run, state_at(from, k)) < 0 || ga_history_keep_state(to, run) < 0)
+            return ga_error_code();
+    }
+    return GA_OK;
+}
+
+int ga_history_copy(struct ga_history **out, const struct ga_history *from, struct ga_run *run)
+{
+    struct ga_history *to = NULL;
+
+    *out = NULL;
+    if (ga_history_open(&to, from->budget) < 0)
+        return ga_error_code();
+    if (copy_states(to, from, run) < 0 || ga_tape_copy(&to->events, &from->events) < 0 ||
+        ga_tape_copy(&to->records, &from->records) < 0)
+        goto fail;
+    for (size_t k = 0; k < from->did_count; k++)
+        if (ga_history_did(to, &from->did[k]) < 0)
+            goto fail;
+    to->end = from->end;
+    *out = to;
+    return GA_OK;
+fail:
+    ga_history_close(to);
+    return ga_error_code();
 }
 
 int ga_history_keep_event(struct ga_history *history, const struct ga_event *event)

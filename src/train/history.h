@@ -24,6 +24,13 @@ void ga_history_budget(struct ga_history *history, uint64_t budget_bytes);
 /* Starts over with the run's present state as the first. */
 int ga_history_begin(struct ga_history *history, const struct ga_run *run);
 
+/*
+ * A copy for a run that goes its own way: records, events, changes, and states evenly thinned to a
+ * thousand; anything between is re-executed. `run` is one of the same data and net; it is left at
+ * one of the states.
+ */
+int ga_history_copy(struct ga_history **out, const struct ga_history *from, struct ga_run *run);
+
 int ga_history_keep_state(struct ga_history *history, const struct ga_run *run);
 int ga_history_keep_event(struct ga_history *history, const struct ga_event *event);
 int ga_history_keep_record(struct ga_history *history, const struct ga_update_record *record,

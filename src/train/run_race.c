@@ -4,7 +4,7 @@
  * gives the bits of the recorded race again; beyond them the clock decides and each turn is
  * recorded.
  */
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "train/run_internal.h"
@@ -53,6 +53,18 @@ void ga_run_forget_race(struct ga_run *run)
 
     if (done < run->race_count)
         run->race_count = (size_t)done;
+}
+
+int ga_run_copy_race(struct ga_run *to, const struct ga_run *from)
+{
+    if (from->race_count == 0)
+        return GA_OK;
+    if (ga_grow((void **)&to->race, &to->race_capacity, from->race_count, sizeof *to->race) < 0)
+        return ga_error_code();
+    memcpy(to->race, from->race, from->race_count * sizeof *to->race);
+    to->race_count = from->race_count;
+    to->race_base = from->race_base;
+    return GA_OK;
 }
 
 /* Work that a restored or paused run left undone goes to the workers, and time goes on. */

@@ -53,6 +53,18 @@ int ga_tape_grow(struct ga_tape *tape)
     return GA_OK;
 }
 
+int ga_tape_copy(struct ga_tape *to, const struct ga_tape *from)
+{
+    for (size_t k = 0; k < from->count; k++) {
+        void *record = ga_tape_push(to);
+
+        if (!record)
+            return ga_error_code();
+        memcpy(record, ga_tape_at(from, k), from->record_bytes);
+    }
+    return GA_OK;
+}
+
 void *ga_tape_at(const struct ga_tape *tape, size_t position)
 {
     return tape->chunk[position / GA_TAPE_CHUNK] + position % GA_TAPE_CHUNK * tape->record_bytes;

@@ -37,7 +37,8 @@ static inline void *ga_tape_push(struct ga_tape *tape)
 }
 
 void *ga_tape_at(const struct ga_tape *tape, size_t position);
-void ga_tape_cut(struct ga_tape *tape, size_t count); /* keeps the first `count` */
+void ga_tape_cut(struct ga_tape *tape, size_t count);             /* keeps the first `count` */
+int ga_tape_copy(struct ga_tape *to, const struct ga_tape *from); /* `to` is empty */
 uint64_t ga_tape_bytes(const struct ga_tape *tape);
 
 #endif

@@ -9,15 +9,15 @@
 
 static void measure_rate(struct ga_engine *engine, int64_t now)
 {
-    uint64_t examples = ga_run_counters(engine->run)->examples;
+    uint64_t examples = ga_run_counters(engine->at->run)->examples;
 
-    if (!atomic_load(&engine->moving) || now - engine->rate_ns < RATE_NS)
+    if (!engine->at->moving || now - engine->at->rate_ns < RATE_NS)
         return;
-    if (examples >= engine->rate_examples)
-        ga_run_tell_rate(engine->run, (double)(examples - engine->rate_examples) * 1e9 /
-                                          (double)(now - engine->rate_ns));
-    engine->rate_ns = now;
-    engine->rate_examples = examples;
+    if (examples >= engine->at->rate_examples)
+        ga_run_tell_rate(engine->at->run, (double)(examples - engine->at->rate_examples) * 1e9 /
+                                              (double)(now - engine->at->rate_ns));
+    engine->at->rate_ns = now;
+    engine->at->rate_examples = examples;
 }
 
 static void fill_replica(struct ga_run *run, size_t r, struct ga_view_replica *out)
@@ -40,14 +40,14 @@ static void fill_replica(struct ga_run *run, size_t r, struct ga_view_replica *o
 
 static uint64_t target_updates(const struct ga_engine *engine)
 {
-    enum ga_move_kind kind = engine->move.move.kind;
+    enum ga_move_kind kind = engine->at->move.move.kind;
 
-    return kind == GA_MOVE_UPDATES || kind == GA_MOVE_GOTO ? engine->move.target : 0;
+    return kind == GA_MOVE_UPDATES || kind == GA_MOVE_GOTO ? engine->at->move.target : 0;
 }
 
 static void fill_run(struct ga_engine *engine, struct ga_view *view)
 {
-    struct ga_run *run = engine->run;
+    struct ga_run *run = engine->at->run;
     const struct ga_window_state *window = ga_run_window(run);
     const struct ga_update_record *record = ga_run_last_record(run);
 
@@ -75,19 +75,25 @@ static void fill_run(struct ga_engine *engine, struct ga_view *view)
     }
 }
 
+/* Always of the current run, whichever is in hand. */
 void ga_engine_publish(struct ga_engine *engine)
 {
     struct ga_view *view = &engine->views[ga_triple_back(&engine->triple)];
+    struct engine_slot *in_hand = engine->at;
     int64_t now = ga_now_ns();
 
+    engine->at = engine->current;
     memset(view, 0, sizeof *view);
-    view->open = engine->run != NULL;
-    view->running = atomic_load(&engine->moving);
-    view->settings = view->pending = engine->draft;
-    if (engine->run) {
+    view->open = engine->at->run != NULL;
+    view->running = engine->at->moving;
+    memcpy(view->name, engine->at->name, sizeof view->name);
+    view->runs = engine->slots;
+    view->settings = view->pending = engine->at->draft;
+    if (engine->at->run) {
         measure_rate(engine, now);
         fill_run(engine, view);
     }
+    engine->at = in_hand;
     engine->published_ns = now;
     ga_triple_publish(&engine->triple);
     if (engine->bell)

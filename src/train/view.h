@@ -15,6 +15,7 @@
 #include "train/state.h"
 
 #define GA_VIEW_REPLICAS 64
+#define GA_RUN_NAME      32 /* bytes, the NUL included */
 
 struct ga_view_replica {
     enum ga_replica_state state;
@@ -23,8 +24,10 @@ struct ga_view_replica {
 };
 
 struct ga_view {
-    bool open;    /* a run exists; else only the settings count */
-    bool running; /* a move is under way */
+    char name[GA_RUN_NAME]; /* of the current run */
+    size_t runs;            /* there are */
+    bool open;              /* a run exists; else only the settings count */
+    bool running;           /* a move is under way */
     struct ga_settings settings;
     struct ga_settings pending; /* equal to settings when nothing is pending */
     struct ga_counters counters;

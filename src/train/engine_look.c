@@ -1,0 +1,95 @@
+/* What can be seen of the engine's runs: observers, records, events, history, views. */
+#include <string.h>
+
+#include "train/engine_internal.h"
+
+static int observe_call(struct ga_engine *engine, void *arg)
+{
+    for (size_t i = 0; i < ENGINE_OBSERVERS; i++) {
+        if (engine->observers[i].observer.update)
+            continue;
+        engine->observers[i] = *(const struct engine_observer *)arg;
+        engine->observers[i].slot = engine->at;
+        return GA_OK;
+    }
+    return ga_fail(GA_ERANGE, "there are %d logs already", ENGINE_OBSERVERS);
+}
+
+int ga_engine_observe_runs(struct ga_engine *engine, enum ga_observed which,
+                           const struct ga_observer *observer)
+{
+    struct engine_observer copy = {.observer = *observer, .which = which};
+
+    return ga_engine_ask(engine, observe_call, &copy);
+}
+
+int ga_engine_observe(struct ga_engine *engine, const struct ga_observer *observer)
+{
+    return ga_engine_observe_runs(engine, GA_OBSERVE_CURRENT, observer);
+}
+
+static int unobserve_call(struct ga_engine *engine, void *arg)
+{
+    for (size_t i = 0; i < ENGINE_OBSERVERS; i++)
+        if (engine->observers[i].observer.update && engine->observers[i].observer.self == arg)
+            memset(&engine->observers[i], 0, sizeof engine->observers[i]);
+    return GA_OK;
+}
+
+void ga_engine_unobserve(struct ga_engine *engine, void *self)
+{
+    ga_engine_ask(engine, unobserve_call, self);
+}
+
+struct events_request {
+    size_t most;
+    int (*each)(const struct ga_event *event, void *arg);
+    void *arg;
+};
+
+static int events_call(struct ga_engine *engine, void *arg)
+{
+    const struct events_request *request = arg;
+    size_t count = 0, first = 0;
+    int code = GA_OK;
+
+    if (!engine->at->run)
+        return GA_OK;
+    count = ga_history_events(engine->at->history);
+    while (count > 0 && ga_history_event(engine->at->history, count - 1)->sequence >
+                            ga_run_counters(engine->at->run)->events)
+        count--;
+    first = count > request->most ? count - request->most : 0;
+    for (size_t k = first; code == GA_OK && k < count; k++)
+        code = request->each(ga_history_event(engine->at->history, k), request->arg);
+    return code;
+}
+
+int ga_engine_events(struct ga_engine *engine, size_t most,
+                     int (*each)(const struct ga_event *event, void *arg), void *arg)
+{
+    struct events_request request = {most, each, arg};
+
+    return ga_engine_ask(engine, events_call, &request);
+}
+
+static int history_call(struct ga_engine *engine, void *arg)
+{
+    if (ga_engine_ensure_run(engine) < 0)
+        return ga_error_code();
+    ga_history_describe(engine->at->history, arg);
+    return GA_OK;
+}
+
+void ga_engine_history(struct ga_engine *engine, struct ga_history_info *out)
+{
+    memset(out, 0, sizeof *out);
+    ga_engine_ask(engine, history_call, out);
+}
+
+const struct ga_view *ga_engine_view(struct ga_engine *engine)
+{
+    bool fresh = false;
+
+    return &engine->views[ga_triple_front(&engine->triple, &fresh)];
+}

@@ -107,8 +107,9 @@ static void shorten(char *text)
         memmove(e, e + 1, strlen(e));
 }
 
-/* A multiple of `unit` = 10^exponent with no digit below it; true when it fits. */
-static bool write_label(struct ga_axis_label *label, double value, int exponent, int columns)
+/* A multiple of 10^exponent with no digit below it; true when it fits. */
+static bool write_label(struct ga_axis_label *label, double value, int exponent, bool thousands,
+                        int columns)
 {
     const locale_t old = ga_c_locale_enter();
     int decimals = exponent < 0 ? -exponent : 0;
@@ -117,7 +118,7 @@ static bool write_label(struct ga_axis_label *label, double value, int exponent,
     label->value = value;
     if (value == 0)
         length = snprintf(label->text, sizeof label->text, "0");
-    else if (exponent >= 3 && fabs(value) < 999999.5)
+    else if (thousands && exponent >= 3 && fabs(value) < 999999.5)
         length = snprintf(label->text, sizeof label->text, "%.0fk", value / 1000);
     else if (exponent > -7 && fabs(value) < 1e7)
         length = snprintf(label->text, sizeof label->text, "%.*f", decimals, value);
@@ -145,7 +146,7 @@ static int labels_at(const struct ga_axis *axis, double m, int exponent, int mos
     for (double i = first; i <= last; i++) {
         double value = exponent < 0 ? i * m / ten_to(-exponent) : i * step;
 
-        if (!write_label(&label[count], value, exponent, columns))
+        if (!write_label(&label[count], value, exponent, true, columns))
             return 0;
         if (count > 0 && strcmp(label[count].text, label[count - 1].text) == 0)
             return 0;
@@ -200,7 +201,7 @@ static int decades(const struct ga_axis *axis, int stride, int each, int most, i
             if (e % stride != 0 || value < axis->low * (1 - 1e-9) ||
                 value > axis->high * (1 + 1e-9))
                 continue;
-            if (count == most || !write_label(&label[count], value, e, columns))
+            if (count == most || !write_label(&label[count], value, e, false, columns))
                 return 0;
             count++;
         }

@@ -4,10 +4,14 @@
 
 #include "ui/utf8.h"
 
-/* A cell in a picture, pixels; the font is asked to fill it whatever it is. */
-#define WIDTH    8
-#define HEIGHT   16
-#define BASELINE 12
+/*
+ * A cell in a picture, pixels, and the font size at which DejaVu Sans Mono and Menlo fill it. What
+ * is not ASCII may come from another font, so each of its characters has its own place.
+ */
+#define WIDTH     10
+#define HEIGHT    19
+#define BASELINE  15
+#define FONT_SIZE "16.61"
 
 struct look {
     uint32_t ink, paper;
@@ -40,19 +44,34 @@ static bool same(const struct look *a, const struct look *b)
     return a->ink == b->ink && a->paper == b->paper && a->attributes == b->attributes;
 }
 
-static void write_characters(const struct ga_cell *cell, int count, struct ga_text *out)
+static void write_character(uint32_t character, struct ga_text *out)
 {
-    for (int i = 0; i < count; i++) {
-        char bytes[GA_UTF8_BYTES];
+    char bytes[GA_UTF8_BYTES];
 
-        if (cell[i].character == '<')
-            ga_text_puts(out, "&lt;");
-        else if (cell[i].character == '>')
-            ga_text_puts(out, "&gt;");
-        else if (cell[i].character == '&')
-            ga_text_puts(out, "&amp;");
-        else if (cell[i].character != 0)
-            ga_text_append(out, bytes, ga_utf8_write(cell[i].character, bytes));
+    if (character == '<')
+        ga_text_puts(out, "&lt;");
+    else if (character == '>')
+        ga_text_puts(out, "&gt;");
+    else if (character == '&')
+        ga_text_puts(out, "&amp;");
+    else
+        ga_text_append(out, bytes, ga_utf8_write(character, bytes));
+}
+
+/* From the first character that is not ASCII on, each has its own place. */
+static void write_characters(const struct ga_cell *cell, int column, int count, struct ga_text *out)
+{
+    bool placed = false;
+
+    for (int i = 0; i < count; i++) {
+        placed = placed || cell[i].character > 0x7e;
+        if (cell[i].character == 0 || (placed && cell[i].character == ' '))
+            continue;
+        if (placed)
+            ga_text_printf(out, "<tspan x=\"%d\">", (column + i) * WIDTH);
+        write_character(cell[i].character, out);
+        if (placed)
+            ga_text_puts(out, "</tspan>");
     }
 }
 
@@ -73,8 +92,8 @@ static void write_stretch(const struct ga_cell *cell, int row, int column, int c
                        column * WIDTH, row * HEIGHT, count * WIDTH, HEIGHT, look->paper);
     if (is_blank(cell, count) && !(look->attributes & GA_ATTR_UNDERLINE))
         return;
-    ga_text_printf(out, "<text x=\"%d\" y=\"%d\" textLength=\"%d\" fill=\"#%06x\"", column * WIDTH,
-                   row * HEIGHT + BASELINE, count * WIDTH, look->ink);
+    ga_text_printf(out, "<text x=\"%d\" y=\"%d\" fill=\"#%06x\"", column * WIDTH,
+                   row * HEIGHT + BASELINE, look->ink);
     if (look->attributes & GA_ATTR_BOLD)
         ga_text_puts(out, " font-weight=\"bold\"");
     if (look->attributes & GA_ATTR_DIM)
@@ -82,7 +101,7 @@ static void write_stretch(const struct ga_cell *cell, int row, int column, int c
     if (look->attributes & GA_ATTR_UNDERLINE)
         ga_text_puts(out, " text-decoration=\"underline\"");
     ga_text_puts(out, ">");
-    write_characters(cell, count, out);
+    write_characters(cell, column, count, out);
     ga_text_puts(out, "</text>\n");
 }
 
@@ -115,7 +134,7 @@ void ga_cells_svg(const struct ga_cells *cells, enum ga_theme theme, struct ga_t
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" viewBox=\"0 0 "
                    "%d %d\" width=\"%d\" "
                    "height=\"%d\">\n"
-                   "<style>text{font:13px \"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
+                   "<style>text{font:" FONT_SIZE "px \"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
                    "white-space:pre}</style>\n"
                    "<rect width=\"100%%\" height=\"100%%\" fill=\"#%06x\"/>\n",
                    width, height, width, height, ga_theme_paper(theme));

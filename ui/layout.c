@@ -13,11 +13,12 @@
 struct band {
     int panel[ACROSS];
     int panels;
-    int weight;    /* 0: fixed */
-    int want;      /* rows of a fixed one, frame included */
-    int least;     /* rows below which it is useless */
-    int drop;      /* the larger, the sooner it is left out; 0: it stays */
-    int rows, row; /* the result */
+    int weight;        /* 0: fixed */
+    int want;          /* rows of a fixed one, frame included */
+    int least;         /* rows below which it is useless */
+    int first_percent; /* columns of the first of two panels; 0: half */
+    int drop;          /* the larger, the sooner it is left out; 0: it stays */
+    int rows, row;     /* the result */
 };
 
 struct plan {
@@ -106,7 +107,7 @@ static void add_extra(struct plan *plan, struct band *band, const struct ga_layo
 
 static int table_rows(const struct ga_layout_wish *wish, int rows)
 {
-    int want = wish->table_rows + FRAME, most = rows / 3 < 4 ? 4 : rows / 3;
+    int want = wish->table_rows + FRAME, most = rows * 2 / 5 < 4 ? 4 : rows * 2 / 5;
 
     return want < 3 ? 3 : want > most ? most : want;
 }
@@ -126,6 +127,7 @@ static void add_time_band(struct plan *plan, const struct ga_layout_wish *wish)
 
     add_panel(plan, band, wish->chosen[GA_SLOT_TIME]);
     add_panel(plan, band, wish->chosen[GA_SLOT_DETAIL]);
+    band->first_percent = 45;
 }
 
 static void plan_table(struct plan *plan, const struct ga_layout_wish *wish, int rows)
@@ -137,13 +139,12 @@ static void plan_table(struct plan *plan, const struct ga_layout_wish *wish, int
         add_panel(plan, add_band(plan, 1, 0, 0), main);
         return;
     }
-    int want = wish->table_rows + FRAME;
-    if (rows - want >= 5) {
+    int want = wish->table_rows + FRAME, left = rows - want;
+    if (left >= 5)
         add_panel(plan, add_band(plan, 1, 0, 1), wish->chosen[GA_SLOT_CHART]);
-        add_panel(plan, add_band(plan, 0, want, 0), main);
-    } else {
-        add_panel(plan, add_band(plan, 1, 0, 0), main);
-    }
+    add_panel(plan, add_band(plan, left >= LEAST_ROWS ? 0 : 1, want, 0), main);
+    if (left >= LEAST_ROWS && left < 5)
+        add_panel(plan, add_band(plan, 1, 0, 1), GA_PANEL_LOG);
 }
 
 static void plan_stack(struct plan *plan, const struct ga_layout_wish *wish, int rows)
@@ -195,7 +196,8 @@ static void drop_band(struct plan *plan, int at)
 static bool fits_across(const struct band *band, int columns)
 {
     for (int i = 0; i < band->panels; i++)
-        if (ga_panel_at(band->panel[i])->min_columns + FRAME > columns / band->panels)
+        if (ga_panel_at(band->panel[i])->min_columns + FRAME >
+            columns * (band->first_percent ? 45 : 50) / 50 / band->panels)
             return false;
     return true;
 }
@@ -298,6 +300,9 @@ static void place_bands(struct ga_layout *out, const struct plan *plan, struct g
 
         for (int i = 0; i < band->panels; i++) {
             int end = area.column + area.columns * (i + 1) / band->panels;
+
+            if (band->first_percent > 0 && band->panels == 2 && i == 0)
+                end = area.column + area.columns * band->first_percent / 100;
 
             place(out, band->panel[i],
                   (struct ga_rect){band->row, column, band->rows, end - column});

@@ -101,7 +101,8 @@ void ga_log_lines_add(struct ga_log_lines *log, enum ga_log_kind kind, const cha
         const char *end = memchr(text, '\n', length);
         size_t line = end ? (size_t)(end - text) : length;
 
-        add_line(log, kind, key, text, line);
+        if (line > 0)
+            add_line(log, kind, key, text, line);
         line += end ? 1 : 0;
         text += line;
         length -= line;

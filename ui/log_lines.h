@@ -30,8 +30,8 @@ struct ga_log_line {
 int ga_log_lines_open(struct ga_log_lines **out, size_t limit); /* lines kept */
 void ga_log_lines_close(struct ga_log_lines *log);
 
-/* `text` need not end in a newline; several lines become several. Memory that is not there loses
- * the line. */
+/* `text` need not end in a newline; several lines become several, empty ones are left out. Memory
+ * that is not there loses the line. */
 void ga_log_lines_add(struct ga_log_lines *log, enum ga_log_kind kind, const char *key,
                       const char *text, size_t length);
 void ga_log_lines_clear(struct ga_log_lines *log);

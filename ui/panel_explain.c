@@ -11,6 +11,7 @@
 
 struct ga_panel_state {
     int first, rows, page;
+    struct ga_text text; /* as it is drawn */
 };
 
 static int explain_open(struct ga_panel_state **out)
@@ -21,39 +22,73 @@ static int explain_open(struct ga_panel_state **out)
 
 static void explain_close(struct ga_panel_state *state)
 {
+    ga_text_free(&state->text);
     free(state);
 }
 
-/* A line about a replica is in its colour, a heading bold, a warning of other tools dim. */
+/* A line about a replica is in its colour, the parameter bold, a word on other tools dim. */
 static unsigned role_of(const char *line, unsigned *attributes)
 {
     const char *text = line + strspn(line, " ");
 
-    *attributes = text == line ? GA_ATTR_BOLD : 0;
-    if (strncmp(text, "replica ", 8) == 0 && isdigit((unsigned char)text[8]) && text != line)
+    *attributes = 0;
+    if (strncmp(text, "replica ", 8) == 0 && isdigit((unsigned char)text[8]))
         return ga_replica_role((uint32_t)strtoul(text + 8, NULL, 10));
     if (strncmp(text, "TensorFlow", 10) == 0)
         return GA_ROLE_DIM;
-    if (strncmp(text, "layers.", 7) == 0 || strncmp(text, "weight", 6) == 0)
+    if (strncmp(text, "layers.", 7) == 0 || strncmp(text, "weight[", 7) == 0) {
+        *attributes = GA_ATTR_BOLD;
         return GA_ROLE_TITLE;
+    }
     return GA_ROLE_TEXT;
+}
+
+/*
+ * The lines below the first one, which is in the frame: without the indent that they share, and
+ * with at most two blanks between words, because the text is written for wider places.
+ */
+static void squeeze(const char *text, struct ga_text *out)
+{
+    int blanks = 0;
+
+    ga_text_clear(out);
+    text += strcspn(text, "\n");
+    for (text += *text == '\n'; *text; text++) {
+        bool begins = out->length == 0 || out->data[out->length - 1] == '\n';
+
+        if (begins) {
+            size_t indent = strspn(text, " ");
+
+            ga_text_append(out, "          ", indent > 2 ? (indent < 12 ? indent - 2 : 10) : 0);
+            text += indent;
+            blanks = 0;
+        }
+        if (!*text)
+            break;
+        blanks = *text == ' ' ? blanks + 1 : 0;
+        if (blanks <= 2)
+            ga_text_append(out, text, 1);
+    }
 }
 
 static void explain_draw(struct ga_panel_state *state, const struct ga_scene *scene,
                          struct ga_cells *cells, struct ga_rect inside)
 {
-    struct ga_rect text = {inside.row, inside.column + 1, inside.rows, inside.columns - 2};
+    struct ga_rect area = {inside.row, inside.column + 1, inside.rows, inside.columns - 2};
+    const char *text = NULL;
 
     state->page = inside.rows;
     if (!*scene->explain) {
-        ga_cells_fit(cells, inside.row, text.column, text.columns,
+        ga_cells_fit(cells, inside.row, area.column, area.columns,
                      "m steps one micro-batch, and the numbers stand here", GA_ROLE_DIM, 0);
         return;
     }
-    state->rows = ga_paragraph_rows(scene->explain, text.columns);
+    squeeze(scene->explain, &state->text);
+    text = ga_text_get(&state->text);
+    state->rows = ga_paragraph_rows(text, area.columns);
     if (state->first + state->page > state->rows)
         state->first = state->rows > state->page ? state->rows - state->page : 0;
-    ga_paragraph_draw(scene->explain, state->first, role_of, cells, text);
+    ga_paragraph_draw(text, state->first, role_of, cells, area);
 }
 
 static bool explain_key(struct ga_panel_state *state, const struct ga_scene *scene, int key)
@@ -69,12 +104,8 @@ static bool explain_key(struct ga_panel_state *state, const struct ga_scene *sce
 static void explain_caption(struct ga_panel_state *state, const struct ga_scene *scene,
                             struct ga_text *out)
 {
-    const struct ga_closeup *closeup = scene->closeup;
-
     (void)state;
-    if (closeup->parameters > 0)
-        ga_text_printf(out, "%s  %zu of %zu", closeup->parameter, scene->parameter + 1,
-                       closeup->parameters);
+    ga_text_append(out, scene->explain, strcspn(scene->explain, "\n"));
 }
 
 const struct ga_panel ga_panel_explain = {

@@ -10,8 +10,7 @@
 #include "ui/log_lines.h"
 #include "ui/panels.h"
 
-#define KEY_COLUMNS     6
-#define COMMAND_COLUMNS 22
+#define KEY_COLUMNS 6
 
 struct ga_panel_state {
     uint64_t held; /* lines added when scrolling began; 0: at the newest */
@@ -46,6 +45,12 @@ static bool answers(enum ga_log_kind kind)
     return kind == GA_LOG_ANSWER || kind == GA_LOG_FAILURE;
 }
 
+/* Columns of commands, so that answers stand below each other. */
+static int command_columns(int columns)
+{
+    return columns >= 100 ? 22 : columns >= 60 ? 10 : 4;
+}
+
 /* A command; returns the column where its answer may begin. */
 static int draw_command(const struct ga_log_line *line, struct ga_cells *cells, struct ga_rect row)
 {
@@ -60,7 +65,8 @@ static int draw_command(const struct ga_log_line *line, struct ga_cells *cells, 
         after =
             ga_cells_printf(cells, row.row, after + 1, GA_ROLE_DIM, 0, "\u00d7%u", line->repeats);
     after += 2;
-    return after < column + COMMAND_COLUMNS ? column + COMMAND_COLUMNS : after;
+    return after < column + command_columns(row.columns) ? column + command_columns(row.columns)
+                                                         : after;
 }
 
 static void draw_text(const struct ga_log_line *line, struct ga_cells *cells, int row, int column,
@@ -89,8 +95,7 @@ static size_t draw_row(const struct ga_log_lines *log, size_t back, struct ga_ce
         draw_text(&line, cells, row.row, draw_command(&before, cells, row), end);
         return 2;
     }
-    int indent =
-        answers(line.kind) && row.columns > 60 ? KEY_COLUMNS + COMMAND_COLUMNS : KEY_COLUMNS;
+    int indent = KEY_COLUMNS + (answers(line.kind) ? command_columns(row.columns) : 0);
     draw_text(&line, cells, row.row, row.column + indent, end);
     return 1;
 }

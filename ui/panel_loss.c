@@ -23,24 +23,49 @@ static void loss_close(struct ga_panel_state *state)
     free(state);
 }
 
-/* Replicas only where they differ from the window. */
-static size_t choose_looks(const struct ga_scene *scene, enum ga_glyphs glyphs,
-                           struct ga_curve_look look[GA_WATCH_REPLICAS + 2])
+static size_t add_replicas(const struct ga_scene *scene, enum ga_glyphs glyphs, unsigned attributes,
+                           struct ga_curve_look *look)
 {
     static const char *const names[GA_WATCH_REPLICAS] = {"r0", "r1", "r2", "r3",
                                                          "r4", "r5", "r6", "r7"};
-    size_t replicas = ga_samples_replicas(scene->samples), looks = 0;
-    bool smooth = scene->smoothing > 0;
+    size_t replicas = ga_samples_replicas(scene->samples);
 
-    for (uint32_t r = 0; replicas > 1 && r < replicas; r++)
-        look[looks++] = (struct ga_curve_look){
+    for (uint32_t r = 0; r < replicas; r++)
+        look[r] = (struct ga_curve_look){
             scene->samples, GA_SERIES_REPLICA_LOSS + (int)r, ga_replica_role(r),
-            GA_ATTR_DIM,    ga_replica_mark(r, glyphs),      names[r]};
-    look[looks++] = (struct ga_curve_look){.samples = scene->samples,
-                                           .series = GA_SERIES_LOSS,
-                                           .role = smooth ? GA_ROLE_DIM : GA_ROLE_WINDOW,
-                                           .attributes = smooth ? GA_ATTR_DIM : GA_ATTR_BOLD,
-                                           .name = "window"};
+            attributes,     ga_replica_mark(r, glyphs),      names[r]};
+    return replicas;
+}
+
+/* Updates are single pushes, or a few: the window is now one replica, now another. */
+static bool by_pushes(const struct ga_view *view)
+{
+    return view->settings.mode == GA_MODE_ASYNC || view->settings.mode == GA_MODE_SSP ||
+           view->settings.mode == GA_MODE_BUFFERED || view->settings.mode == GA_MODE_HOGWILD;
+}
+
+/*
+ * From the lowest to the uppermost: replicas, where there is more than one, the window, the
+ * smoothed window. Under pushes the window's line jumps between those of the replicas and would
+ * hide them, so it lies below.
+ */
+static size_t choose_looks(const struct ga_scene *scene, enum ga_glyphs glyphs,
+                           struct ga_curve_look look[GA_WATCH_REPLICAS + 2])
+{
+    bool replicas = ga_samples_replicas(scene->samples) > 1, smooth = scene->smoothing > 0;
+    bool below = replicas && by_pushes(scene->view);
+    size_t looks = 0;
+
+    if (replicas && !below)
+        looks += add_replicas(scene, glyphs, GA_ATTR_DIM, look + looks);
+    look[looks++] =
+        (struct ga_curve_look){.samples = scene->samples,
+                               .series = GA_SERIES_LOSS,
+                               .role = smooth || below ? GA_ROLE_DIM : GA_ROLE_WINDOW,
+                               .attributes = smooth || below ? GA_ATTR_DIM : GA_ATTR_BOLD,
+                               .name = "window"};
+    if (below)
+        looks += add_replicas(scene, glyphs, 0, look + looks);
     if (smooth)
         look[looks++] = (struct ga_curve_look){.samples = scene->samples,
                                                .series = GA_SERIES_SMOOTH,

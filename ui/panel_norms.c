@@ -69,7 +69,7 @@ static void draw_noise_line(const struct ga_scene *scene, struct ga_cells *cells
     column = ga_cells_text(cells, row.row, column, " examples, window ", GA_ROLE_DIM, 0);
     column = ga_cells_printf(cells, row.row, column, GA_ROLE_TEXT, 0, "%.0f", window);
     if (scale > 0 && window > 0 && end - column > 10)
-        ga_cells_printf(cells, row.row, column, GA_ROLE_DIM, 0, " = %s\u00d7",
+        ga_cells_printf(cells, row.row, column, GA_ROLE_DIM, 0, " =%s\u00d7",
                         ga_figure(ratio, window / scale, 5, 3));
 }
 

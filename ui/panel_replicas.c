@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -36,7 +37,7 @@ enum {
 };
 
 static const struct ga_table_column columns[COLUMNS] = {
-    [NUMBER] = {.heading = "#", .width = 6, .left = true, .weight = 100},
+    [NUMBER] = {.heading = "#", .width = 3, .left = true, .weight = 100},
     [STATE] = {.heading = "state", .width = 7, .left = true, .weight = 80},
     [MICRO] = {.heading = "micro", .width = 5, .weight = 85},
     [LOSS] = {.heading = "loss", .width = 7, .weight = 90},
@@ -84,8 +85,18 @@ static const struct ga_device_row *device_of(const struct ga_closeup *closeup, i
     return NULL;
 }
 
+/* Whether any device says how busy or hot it is: else two columns of n/a say nothing. */
+static bool monitored(const struct ga_closeup *closeup)
+{
+    for (size_t i = 0; i < closeup->devices && i < GA_DEVICE_ROWS; i++)
+        if (!isnan(closeup->device[i].utilisation) || !isnan(closeup->device[i].temperature))
+            return true;
+    return false;
+}
+
 /* One row under way. */
 struct line {
+    const struct ga_table_column *column;
     const struct ga_table_place *place;
     struct ga_cells *cells;
     int row, left;
@@ -94,8 +105,8 @@ struct line {
 static void cell(const struct line *line, int column, const char *text, unsigned role,
                  unsigned attributes)
 {
-    ga_table_text(&columns[column], &line->place[column], line->cells, line->row, line->left, text,
-                  role, attributes);
+    ga_table_text(&line->column[column], &line->place[column], line->cells, line->row, line->left,
+                  text, role, attributes);
 }
 
 static void draw_name(const struct line *line, int replica)
@@ -136,7 +147,8 @@ static void draw_figures(const struct line *line, const struct ga_view_replica *
          has && !isfinite(replica->loss) ? GA_ROLE_BAD : GA_ROLE_TEXT, GA_ATTR_BOLD);
     cell(line, NORM, has ? ga_figure(text, replica->norm, 7, 5) : "-",
          has && !isfinite(replica->norm) ? GA_ROLE_BAD : GA_ROLE_TEXT, 0);
-    cell(line, COSINE, isnan(replica->cosine) ? "-" : ga_figure(text, replica->cosine, 6, 4),
+    snprintf(text, sizeof text, "%.3f", replica->cosine);
+    cell(line, COSINE, isnan(replica->cosine) ? "-" : text,
          replica->cosine < 0 ? GA_ROLE_WARN : GA_ROLE_TEXT, 0);
     snprintf(text, sizeof text, "%.0f", replica->staleness);
     cell(line, STALENESS, isnan(replica->staleness) ? "-" : text,
@@ -190,15 +202,20 @@ static void draw_replica(const struct line *line, const struct ga_scene *scene, 
 static void replicas_draw(struct ga_panel_state *state, const struct ga_scene *scene,
                           struct ga_cells *cells, struct ga_rect inside)
 {
+    struct ga_table_column column[COLUMNS];
     struct ga_table_place place[GA_TABLE_COLUMNS];
     int rows = inside.rows - 1, count = listed(scene->view);
-    struct line line = {place, cells, inside.row, inside.column + 1};
+    struct line line = {column, place, cells, inside.row, inside.column + 1};
 
     state->page = rows;
     if (state->first > count - rows)
         state->first = count > rows ? count - rows : 0;
-    ga_table_place(columns, COLUMNS, inside.columns - 2, place);
-    ga_table_heading(columns, place, COLUMNS, cells, inside.row, line.left);
+    memcpy(column, columns, sizeof column);
+    column[NUMBER].width = count > 10 ? 4 : 3;
+    if (!monitored(scene->closeup))
+        column[UTILISATION].weight = column[TEMPERATURE].weight = 0;
+    ga_table_place(column, COLUMNS, inside.columns - 2, place);
+    ga_table_heading(column, place, COLUMNS, cells, inside.row, line.left);
     for (int i = 0; i < rows && state->first + i < count; i++) {
         line.row = inside.row + 1 + i;
         draw_replica(&line, scene, state->first + i);

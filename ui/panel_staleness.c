@@ -43,14 +43,18 @@ static double full_bar(const struct ga_staleness *seen, const struct ga_law *law
     return most;
 }
 
-static int bins_of(const struct ga_staleness *seen, const struct ga_law *law)
+/* Bins worth a row: from the first to the last that anything is or should be in. */
+static void find_bins(const struct ga_staleness *seen, const struct ga_law *law, int *low, int *end)
 {
-    int bins = (int)seen->most + 1;
-
-    for (int bin = 0; law->has_shape && bin < GA_TAU_BINS; bin++)
-        if (law->shape[bin] >= 0.005 && bin >= bins)
-            bins = bin + 1;
-    return bins < GA_TAU_BINS ? bins : GA_TAU_BINS;
+    *low = GA_TAU_BINS;
+    *end = 0;
+    for (int bin = 0; bin < GA_TAU_BINS; bin++) {
+        if (seen->count[bin] == 0 && !(law->has_shape && law->shape[bin] >= 0.005))
+            continue;
+        *low = bin < *low ? bin : *low;
+        *end = bin + 1;
+    }
+    *low = *low < *end ? *low : 0;
 }
 
 static void draw_mean(const struct ga_staleness *seen, const struct ga_law *law,
@@ -124,17 +128,19 @@ static void staleness_draw(struct ga_panel_state *state, const struct ga_scene *
     struct ga_rect row = {inside.row, inside.column + 1, 1, inside.columns - 2};
     bool gauge = isfinite(law->gauge) && law->limit > 0 && inside.rows >= 4;
     double full = 0;
+    int low = 0, end = 0;
 
     ga_samples_staleness(scene->samples, &seen);
     full = full_bar(&seen, law);
-    state->bins = bins_of(&seen, law);
+    find_bins(&seen, law, &low, &end);
+    state->bins = end - low;
     state->page = inside.rows - 1 - gauge;
     if (state->first + state->page > state->bins)
         state->first = state->bins > state->page ? state->bins - state->page : 0;
     draw_mean(&seen, law, cells, row);
     for (int i = 0; i < state->page && state->first + i < state->bins; i++) {
         row.row = inside.row + 1 + i;
-        draw_bin(&seen, law, state->first + i, full, cells, row);
+        draw_bin(&seen, law, low + state->first + i, full, cells, row);
     }
     row.row = inside.row + inside.rows - 1;
     if (gauge)

@@ -137,35 +137,52 @@ static void draw_span(const struct ga_span *span, const struct page *page, struc
         ga_cells_put(cells, row, c, fills[span->kind].character, fills[span->kind].role, 0);
 }
 
-/* Everything up to now that nothing else is drawn over: waiting. */
-static void draw_ground(const struct ga_closeup *closeup, const struct page *page,
+/* Everything up to now that nothing else is drawn over: waiting, or at work on a micro-batch that
+ * is not finished yet. */
+static void draw_ground(const struct ga_scene *scene, const struct page *page, int replica,
                         struct ga_cells *cells, int row)
 {
-    int now = column_of(page, (double)closeup->now_ns);
+    const struct ga_closeup *closeup = scene->closeup;
+    enum ga_replica_state state = scene->view->replica[replica].state;
+    bool works = state == GA_REPLICA_BUSY || state == GA_REPLICA_LATE;
+    int now = column_of(page, (double)closeup->now_ns), done = 0;
 
+    for (size_t i = 0; i < closeup->spans; i++) {
+        const struct ga_span *span = &closeup->span[i];
+        int end = span->replica == replica ? column_of(page, (double)span->end_ns) : 0;
+
+        done = end > done ? end : done;
+    }
     for (int c = 0; c < page->columns && c < now; c++)
-        ga_cells_put(cells, row, page->column + c, 0x00b7, GA_ROLE_DIM, GA_ATTR_DIM);
+        if (works && c >= done)
+            ga_cells_put(cells, row, page->column + c,
+                         cells->glyphs == GA_GLYPHS_ASCII ? '-' : 0x2591,
+                         ga_replica_role((uint32_t)replica), 0);
+        else
+            ga_cells_put(cells, row, page->column + c, 0x00b7, GA_ROLE_DIM, GA_ATTR_DIM);
 }
 
-static void draw_replica(const struct ga_closeup *closeup, const struct page *page, int replica,
+static void draw_replica(const struct ga_scene *scene, const struct page *page, int replica,
                          struct ga_cells *cells, int row, int left)
 {
+    const struct ga_closeup *closeup = scene->closeup;
+
     ga_cells_put(cells, row, left, ga_replica_mark((uint32_t)replica, cells->glyphs),
                  ga_replica_role((uint32_t)replica), GA_ATTR_BOLD);
     ga_cells_printf(cells, row, left + 1, GA_ROLE_TEXT, 0, "%3d", replica);
-    draw_ground(closeup, page, cells, row);
+    draw_ground(scene, page, replica, cells, row);
     for (size_t i = 0; i < closeup->spans; i++)
         if (closeup->span[i].replica == replica || closeup->span[i].replica == GA_SPAN_ALL)
             draw_span(&closeup->span[i], page, cells, row);
 }
 
-/* Updates below the rows: a tick, and its number where the last one leaves room. */
+/* Updates below the rows: a tick each, then numbers where no tick is in the way. */
 static void draw_updates(const struct ga_closeup *closeup, const struct page *page,
                          struct ga_cells *cells, int row)
 {
-    int free_from = page->column;
+    int next = page->column + page->columns; /* the tick or end at the right */
 
-    for (size_t i = 0; i < closeup->spans; i++) {
+    for (size_t i = closeup->spans; i-- > 0;) {
         const struct ga_span *span = &closeup->span[i];
         int column = column_of(page, (double)span->end_ns);
         char number[24];
@@ -175,10 +192,10 @@ static void draw_updates(const struct ga_closeup *closeup, const struct page *pa
             continue;
         column += page->column;
         ga_cells_put(cells, row, column, 0x25b2, GA_ROLE_GOOD, 0);
-        if (column + 1 < free_from || column + width >= page->column + page->columns)
+        if (column + 1 + width >= next)
             continue;
         ga_cells_text(cells, row, column + 1, number, GA_ROLE_DIM, 0);
-        free_from = column + width + 3;
+        next = column;
     }
 }
 
@@ -225,7 +242,8 @@ static void timeline_draw(struct ga_panel_state *state, const struct ga_scene *s
                           struct ga_cells *cells, struct ga_rect inside)
 {
     const struct ga_closeup *closeup = scene->closeup;
-    int count = replica_count(scene), below = inside.rows >= 4 ? 2 : inside.rows >= 3 ? 1 : 0;
+    int count = replica_count(scene);
+    int below = inside.rows >= 4 && count <= inside.rows - 2 ? 2 : inside.rows >= 3 ? 1 : 0;
     int rows = inside.rows - below, shown = 0, bottom = 0;
     struct page page = turn_page(state, closeup, inside);
     /* With room to spare a blank row between replicas. */
@@ -237,7 +255,7 @@ static void timeline_draw(struct ga_panel_state *state, const struct ga_scene *s
     if (state->first + rows > count)
         state->first = count > rows ? count - rows : 0;
     for (; shown * step < rows && state->first + shown < count; shown++)
-        draw_replica(closeup, &page, state->first + shown, cells, inside.row + shown * step,
+        draw_replica(scene, &page, state->first + shown, cells, inside.row + shown * step,
                      inside.column);
     bottom = inside.row + (shown > 0 ? (shown - 1) * step + 1 : 0);
     if (below == 2)

@@ -7,7 +7,7 @@
 #include "ui/width.h"
 
 #define LINE   240 /* bytes of a row, and of a line that a role is asked for */
-#define INDENT 4   /* more than the line has, for what goes on in the next row */
+#define INDENT 2   /* more than the line has, for what goes on in the next row */
 
 struct piece {
     size_t start, length; /* bytes of the line */

@@ -181,14 +181,6 @@ static void add_window(struct parts *parts, const struct ga_view *view)
     else
         add(parts, 0, 90, GA_ROLE_TEXT, 0, "P %d \u00d7 A %d \u00d7 b %d = %" PRIu64, s->replicas,
             s->accum, s->batch, product);
-    if (view->window_examples > 0 && view->phase != GA_PHASE_IDLE) {
-        int width = snprintf(NULL, 0, "%zu", view->window_examples);
-
-        add(parts, 1, 50, GA_ROLE_TEXT, 0, "window %zu, %*zu left", view->window_examples, width,
-            view->window_left);
-    } else if (view->window_examples > 0) {
-        add(parts, 1, 50, GA_ROLE_TEXT, 0, "window %zu", view->window_examples);
-    }
 }
 
 static void add_learning(struct parts *parts, const struct ga_view *view)
@@ -209,6 +201,19 @@ static void add_learning(struct parts *parts, const struct ga_view *view)
     add(parts, 1, 52, GA_ROLE_TEXT, 0, "pace %s", pace);
     add(parts, 1, 40, GA_ROLE_DIM, 0, "time %s",
         ga_figure_time(figure, (double)view->now_ns * 1e-9));
+}
+
+/* What the open window really holds. */
+static void add_held(struct parts *parts, const struct ga_view *view)
+{
+    if (view->window_examples > 0 && view->phase != GA_PHASE_IDLE) {
+        int width = snprintf(NULL, 0, "%zu", view->window_examples);
+
+        add(parts, 1, 50, GA_ROLE_TEXT, 0, "window %zu, %*zu left", view->window_examples, width,
+            view->window_left);
+    } else if (view->window_examples > 0) {
+        add(parts, 1, 50, GA_ROLE_TEXT, 0, "window %zu", view->window_examples);
+    }
 }
 
 static void add_counts(struct parts *parts, const struct ga_scene *scene)
@@ -291,12 +296,17 @@ void ga_status_draw(const struct ga_scene *scene, struct ga_cells *cells, struct
     add_place(&parts, scene->view);
     add_mode(&parts, scene->view);
     add_window(&parts, scene->view);
-    add_learning(&parts, scene->view);
     add_pending(&parts, scene->view);
+    add_learning(&parts, scene->view);
+    add_held(&parts, scene->view);
     add_counts(&parts, scene);
     for (int line = 0; line < rect.rows; line++) {
-        choose(&parts, line, rect.rows == 1, rect.columns, chosen);
-        draw_row(&parts, chosen, cells, rect.row + line, rect);
+        /* Below the block of the first row, whose text begins in its second column. */
+        struct ga_rect row = {rect.row + line, rect.column + (line > 0), 1,
+                              rect.columns - (line > 0)};
+
+        choose(&parts, line, rect.rows == 1, row.columns, chosen);
+        draw_row(&parts, chosen, cells, row.row, row);
     }
 }
 

@@ -4,6 +4,24 @@
 
 #define GAP 2
 
+/* A narrow column may have room where a more important wide one had none. */
+static void take_back(const struct ga_table_column *column, int count, int width, bool *chosen,
+                      int *need)
+{
+    for (;;) {
+        int best = -1;
+
+        for (int i = 0; i < count; i++)
+            if (!chosen[i] && column[i].weight > 0 && *need + column[i].width <= width &&
+                (best < 0 || column[i].weight > column[best].weight))
+                best = i;
+        if (best < 0)
+            return;
+        chosen[best] = true;
+        *need += column[best].width + GAP;
+    }
+}
+
 void ga_table_place(const struct ga_table_column *column, int count, int width,
                     struct ga_table_place place[GA_TABLE_COLUMNS])
 {
@@ -25,6 +43,7 @@ void ga_table_place(const struct ga_table_column *column, int count, int width,
         chosen[least] = false;
         need -= column[least].width + GAP;
     }
+    take_back(column, count, width, chosen, &need);
     for (int i = 0; i < count; i++) {
         int spare = width - (need - GAP);
         int grown = column[i].grows && spare > 0 ? column[i].width + spare : column[i].width;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "console/watch_inside.h"
-#include "train/policy.h"
+#include "train/plan.h"
 
 /* Beyond this a look at the accumulators would cost the run more than it shows. */
 #define MOST_SUMS 65536
@@ -115,15 +115,50 @@ static int make_explanation(struct ga_run *run, size_t position, struct ga_close
     return code;
 }
 
+/* On a quadratic the sharpest curvature is known: the mean of lambda over the rows. */
+static double sharpest(const struct ga_table *table)
+{
+    double most = 0;
+
+    for (size_t j = 0; j < table->input_width; j++) {
+        double sum = 0;
+
+        for (size_t i = 0; i < table->train; i++)
+            sum += (double)table->inputs[i * table->input_width + j];
+        most = fmax(most, sum / (double)table->train);
+    }
+    return most;
+}
+
+/* Whether every item takes the same time: nothing random, nobody slow, the same examples in each.
+ */
+static bool equal_times(struct ga_run *run, const struct ga_table *table)
+{
+    const struct ga_settings *settings = ga_run_settings(run);
+    uint64_t window = ga_plan_window(settings), replicas = ga_run_replicas(run);
+    bool equal = settings->clock == GA_CLOCK_VIRTUAL &&
+                 settings->jitter.kind == GA_JITTER_CONSTANT &&
+                 settings->sharding == GA_SHARD_STREAM && window > 0 &&
+                 table->train % window == 0 && window % replicas == 0;
+
+    for (size_t r = 0; equal && r < replicas; r++)
+        equal = ga_run_replica(run, r)->slow == 1;
+    return equal;
+}
+
 static void make_law(struct ga_run *run, struct ga_law *law)
 {
-    const char *mode = ga_choice_word("mode", (int)ga_run_settings(run)->mode);
-    const struct ga_policy *policy = mode ? ga_policy_find(mode) : NULL;
+    const struct ga_settings *settings = ga_run_settings(run);
+    const struct ga_table *table = ga_dataset_table(ga_run_data(run));
+    bool plain = settings->optimizer == GA_SGD && settings->momentum == 0 && settings->clip == 0;
 
-    memset(law, 0, sizeof *law);
-    law->gauge = law->limit = (double)NAN;
-    if (policy)
-        snprintf(law->text, sizeof law->text, "%s", policy->law);
+    ga_law_make(settings, equal_times(run, table), law);
+    /* The limit is that of plain steps, all of the same size. */
+    if (table->kind != GA_TARGET_QUADRATIC || !law->has_mean || !plain ||
+        settings->scale != GA_SCALE_FULL || table->train * table->input_width > MOST_SUMS)
+        return;
+    law->gauge = settings->lr * sharpest(table);
+    law->limit = ga_law_limit(law->mean);
 }
 
 int ga_closeup_make(struct ga_run *run, const struct ga_look *look)
@@ -162,13 +197,30 @@ static void add_span(struct ga_closeup *out, const struct ga_event *event, int64
                                                    .kind = (uint8_t)kind};
 }
 
+/* Events tell when the item began: its second micro-batch began where the first one ended. */
+static void add_micro(struct ga_span_maker *maker, const struct ga_event *event)
+{
+    size_t r = (size_t)event->replica;
+    int64_t start_ns = event->start_ns;
+
+    if (r >= GA_MAX_REPLICAS)
+        return;
+    if (event->micro > 1 && maker->micro[r] == event->micro - 1)
+        start_ns = maker->micro_end_ns[r];
+    else if (event->micro > 1)
+        start_ns = event->time_ns - (event->time_ns - event->start_ns) / event->micro;
+    maker->micro[r] = event->micro;
+    maker->micro_end_ns[r] = event->time_ns;
+    add_span(maker->out, event, start_ns, event->replica, GA_SPAN_MICRO);
+}
+
 int ga_closeup_event(const struct ga_event *event, void *arg)
 {
     struct ga_span_maker *maker = arg;
     struct ga_closeup *out = maker->out;
 
     if (event->kind == GA_EVENT_MICRO)
-        add_span(out, event, event->start_ns, event->replica, GA_SPAN_MICRO);
+        add_micro(maker, event);
     else if (event->kind == GA_EVENT_DROP)
         add_span(out, event, event->start_ns, event->replica, GA_SPAN_DROP);
     else if (event->kind == GA_EVENT_PUSH)

@@ -166,12 +166,14 @@ static int look_call(struct ga_run *run, void *arg)
 int ga_watch_look(struct ga_watch *watch, unsigned parts, size_t position, struct ga_closeup *out)
 {
     struct ga_look look = {watch, parts, position, out};
-    struct ga_span_maker maker = {.out = out, .last_push_ns = INT64_MIN};
 
     if (ga_engine_call(watch->engine, look_call, &look) < 0)
         return ga_error_code();
     if ((parts & GA_LOOK_SPANS) == 0)
         return GA_OK;
+    memset(&watch->maker, 0, sizeof watch->maker);
+    watch->maker.out = out;
+    watch->maker.last_push_ns = INT64_MIN;
     out->spans = 0;
-    return ga_engine_events(watch->engine, GA_SPANS, ga_closeup_event, &maker);
+    return ga_engine_events(watch->engine, GA_SPANS, ga_closeup_event, &watch->maker);
 }

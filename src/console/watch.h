@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "console/law.h"
 #include "model/model.h"
 #include "train/engine.h"
 
@@ -101,16 +102,6 @@ struct ga_heat {
         char name[32];
         size_t first; /* position in `weight` */
     } tensor[GA_NET_TENSORS];
-};
-
-/* Staleness of recent pushes beside the law of the mode. */
-#define GA_TAU_BINS 64
-struct ga_law {
-    bool has_mean, has_shape;
-    double mean;               /* predicted mean staleness */
-    double shape[GA_TAU_BINS]; /* predicted probability of each staleness */
-    double gauge, limit;       /* lr*lambda_max and where it becomes unstable; NaN: unknown */
-    char text[160];            /* the law in words */
 };
 
 struct ga_device_row {

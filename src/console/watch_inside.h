@@ -5,10 +5,18 @@
 #include "base/ring.h"
 #include "console/watch.h"
 
+/* Spans from events, oldest first. */
+struct ga_span_maker {
+    struct ga_closeup *out;
+    int64_t last_push_ns;                  /* INT64_MIN: none yet */
+    int64_t micro_end_ns[GA_MAX_REPLICAS]; /* of the newest micro-batch of each replica */
+    uint32_t micro[GA_MAX_REPLICAS];       /* its number; 0: none yet */
+};
 struct ga_watch {
     struct ga_engine *engine;
     const struct ga_bell *bell;
     struct ga_ring *ring;
+    struct ga_span_maker maker;
     struct ga_sample held; /* windows that found the ring full, as one */
     bool holds;
     uint64_t events;                    /* where the run stood last */
@@ -38,11 +46,7 @@ struct ga_look {
 };
 int ga_closeup_make(struct ga_run *run, const struct ga_look *look);
 
-/* Spans from events, oldest first. */
-struct ga_span_maker {
-    struct ga_closeup *out;
-    int64_t last_push_ns;
-};
+/* One event of many, to a struct ga_span_maker. */
 int ga_closeup_event(const struct ga_event *event, void *maker);
 
 /* fit.c: the data and what the net makes of it. */

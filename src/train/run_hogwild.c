@@ -52,8 +52,13 @@ int ga_hogwild_enter(struct ga_run *run)
     return GA_OK;
 }
 
+/* Nothing of an item may stay: the next mode would take its replica for one of hogwild's. */
 void ga_hogwild_leave(struct ga_run *run)
 {
+    for (size_t r = 0; r < run->replicas; r++) {
+        ga_hogwild_item_close(run->replica[r].hogwild);
+        run->replica[r].hogwild = NULL;
+    }
     free(run->shared);
     free(run->shared_writes);
     run->shared = NULL;

@@ -188,6 +188,12 @@ static const struct scenario scenarios[] = {
      .change = "mode hogwild replicas 4",
      .change_at = 30,
      .events = 120},
+    {.start = {.data = "parabola n=17",
+               .settings = "replicas 4 accum 1 batch 2 lr 0.001 mode hogwild late finish latency "
+                           "1ms"},
+     .change = "mode delay lag 2 accum 3",
+     .change_at = 23,
+     .events = 100},
     {.start = {.csv = "lambda_1,c_1,w\n1,0,1\n3e38,-1,1\n1,2,0\n1,2,0.5\n",
                .data = "kind=quadratic weight=w",
                .settings = "replicas 2 accum 1 batch 1 nonfinite skip lr 0.1 optimizer adam"},

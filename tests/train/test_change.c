@@ -345,6 +345,29 @@ static void test_the_draft_follows_the_place_in_time(void **state)
     ga_engine_rig_close(&rig);
 }
 
+/* Items of the old mode end by its rule; the next mode's are cut by its own plan. */
+static void test_leaving_hogwild(void **state)
+{
+    const char *const next[] = {"mode sync accum 3 batch 4", "mode delay lag 2 accum 3 batch 4",
+                                "mode local period 2 accum 3 batch 4"};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof next / sizeof *next; k++) {
+        struct ga_run_rig rig;
+
+        ga_run_rig_open(&rig,
+                        &(struct ga_test_start){
+                            .data = "parabola n=96",
+                            .settings = "replicas 4 accum 1 batch 2 lr 0.001 mode hogwild "
+                                        "late finish jitter exponential latency 1ms tail wrap"});
+        ga_run_rig_events(&rig, 40);
+        ga_test_ok(ga_run_rig_set(&rig, next[k]));
+        ga_run_rig_until(&rig, GA_EVENT_REDUCE);
+        assert_int_equal(ga_run_last_event(rig.run)->examples, k < 2 ? 48 : 96);
+        ga_run_rig_close(&rig);
+    }
+}
+
 static double slow_of(struct ga_engine_rig *rig, size_t replica)
 {
     ga_engine_rig_go(rig, GA_MOVE_UPDATES, 1);
@@ -384,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_a_new_pace_holds_in_mid_move),
         cmocka_unit_test(test_a_change_right_behind_a_move),
         cmocka_unit_test(test_the_draft_follows_the_place_in_time),
+        cmocka_unit_test(test_leaving_hogwild),
         cmocka_unit_test(test_a_slow_replica_stays_slow),
     };
 

@@ -56,11 +56,15 @@ struct ga_policy {
     const char *law;  /* the law it follows, with its source, for help */
     enum ga_family family;
 
-    /* Pushes that close a window or buffer; `active` replicas have a part of it. */
+    /* Pushes that close a window or buffer; `active` replicas have, or may push, a part of it. */
     uint32_t (*expected)(const struct ga_settings *settings, uint32_t active);
 
-    /* May this live replica, which holds no item, start one? */
+    /*
+     * May this live replica, which holds no item, start one? A no holds until the least clock
+     * grows, or with `waits_for_update` until a window closes.
+     */
     bool (*may_start)(const struct ga_turn *turn);
+    bool waits_for_update;
 
     unsigned (*on_push)(const struct ga_settings *settings, const struct ga_window_state *window,
                         const struct ga_push *push);

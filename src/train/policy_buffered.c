@@ -8,10 +8,12 @@
  */
 #include "train/policies.h"
 
+/* With bound 0 each replica gives one push to an update: no more of them come. */
 static uint32_t buffered_expected(const struct ga_settings *settings, uint32_t active)
 {
-    (void)active;
-    return (uint32_t)(settings->buffer > 0 ? settings->buffer : settings->replicas);
+    uint32_t pushes = (uint32_t)(settings->buffer > 0 ? settings->buffer : settings->replicas);
+
+    return settings->bound == 0 && active < pushes ? active : pushes;
 }
 
 /* With bound 0 the update that its last push belongs to must have come; with s it may be s behind.
@@ -28,6 +30,7 @@ const struct ga_policy ga_policy_buffered = {
     .family = GA_FAMILY_PUSH,
     .expected = buffered_expected,
     .may_start = buffered_may_start,
+    .waits_for_update = true,
     .on_push = ga_policy_add_up,
     .scale = ga_policy_push_scale,
 };

@@ -50,24 +50,55 @@ static void forget_private(struct ga_run *run)
     }
 }
 
-void ga_run_count_waiting(struct ga_run *run)
+static void find_slowest(struct ga_run *run)
 {
-    run->waiting = run->dead = 0;
+    run->least_clock = UINT64_MAX;
+    run->at_least = 0;
     for (size_t r = 0; r < run->replicas; r++) {
-        run->dead += run->replica[r].v.dead;
-        run->waiting += run->replica[r].v.state == GA_REPLICA_READY && !run->replica[r].v.dead;
+        uint64_t clock = run->replica[r].v.clock;
+
+        if (!run_takes_part(run, r) || clock > run->least_clock)
+            continue;
+        run->at_least = clock < run->least_clock ? 1 : run->at_least + 1;
+        run->least_clock = clock;
     }
+}
+
+void ga_run_take_stock(struct ga_run *run)
+{
+    run->asked = false;
+    run->waiting = run->absent = 0;
+    for (size_t r = 0; r < run->replicas; r++) {
+        run->absent += !run_takes_part(run, r);
+        run->waiting += run->replica[r].v.state == GA_REPLICA_READY && run_takes_part(run, r);
+    }
+    find_slowest(run);
+}
+
+/* Searching anew whenever the last of the slowest moves on is one look a push in the mean. */
+void ga_run_advance_clock(struct ga_run *run, size_t r)
+{
+    if (run->replica[r].v.clock++ == run->least_clock && --run->at_least == 0)
+        find_slowest(run);
 }
 
 int ga_run_enter_mode(struct ga_run *run)
 {
     run->other_modes = run->other_modes || run_set(run)->mode != GA_MODE_SYNC;
-    ga_run_count_waiting(run);
+    run->draining = false;
+    ga_run_take_stock(run);
     if (!ga_run_pushes(run))
         return GA_OK;
     ga_window_begin(run);
-    run->window.expected = run->policy->expected(run_set(run), (uint32_t)run->replicas);
+    ga_push_expect(run);
     return run_is(run, GA_FAMILY_SHARED) && !run->shared ? ga_hogwild_enter(run) : GA_OK;
+}
+
+/* The bound on how far ahead a replica may be counts from where the mode begins. */
+static void restart_clocks(struct ga_run *run)
+{
+    for (size_t r = 0; r < run->replicas; r++)
+        run->replica[r].v.clock = 0;
 }
 
 static int change_kind(struct ga_run *run)
@@ -79,17 +110,43 @@ static int change_kind(struct ga_run *run)
         forget_private(run);
     if (run->pending->value.mode != GA_MODE_HOGWILD)
         ga_hogwild_leave(run);
+    if (run->pending->value.mode != run_set(run)->mode)
+        restart_clocks(run);
+    if (ga_run_apply_pending(run) < 0)
+        return ga_error_code();
+    return ga_run_enter_mode(run);
+}
+
+/* The same mode goes on with other numbers. */
+static int change_numbers(struct ga_run *run)
+{
+    if (run->pending->value.optimizer != run_set(run)->optimizer)
+        forget_private(run);
     if (ga_run_apply_pending(run) < 0)
         return ga_error_code();
     run->draining = false;
-    return ga_run_enter_mode(run);
+    ga_run_take_stock(run);
+    if (ga_run_pushes(run))
+        ga_push_expect(run);
+    return GA_OK;
+}
+
+static bool waits_for_late(const struct ga_run *run)
+{
+    return run_set(run)->late == GA_LATE_FINISH && any_under_way(run);
+}
+
+bool ga_run_may_change_kind(const struct ga_run *run)
+{
+    return run->phase == GA_PHASE_IDLE && run->pending &&
+           changes_kind(run_set(run), &run->pending->value) && !waits_for_late(run);
 }
 
 int ga_run_boundary(struct ga_run *run)
 {
     if (!changes_kind(run_set(run), &run->pending->value))
-        return ga_run_apply_pending(run);
-    if (run_set(run)->late == GA_LATE_FINISH && any_under_way(run)) {
+        return change_numbers(run);
+    if (waits_for_late(run)) {
         run->draining = true;
         return GA_OK;
     }

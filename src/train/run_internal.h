@@ -83,8 +83,13 @@ struct ga_run {
     size_t recent_count, recent_capacity;
     int64_t server_free_ns;
     bool draining;
-    size_t waiting;   /* live replicas in state READY; kept in push modes, as is: */
-    size_t dead;      /* killed ones */
+    size_t waiting;       /* replicas in state READY that take part; kept in push modes, as is: */
+    size_t absent;        /* replicas that take no part: killed ones, and those without rows */
+    uint64_t least_clock; /* over those that take part; UINT64_MAX: none do */
+    size_t at_least;      /* how many of them stand there */
+    uint64_t asked_clock,
+        asked_closed; /* least clock and closed windows when the waiting were asked */
+    bool asked;       /* and nothing else has changed for them since */
     bool other_modes; /* it was in a mode other than sync at some time */
     uint64_t stale[GA_STALENESS_BINS];
     float *average; /* (parameters) local: after REDUCE until CLEAR */
@@ -169,8 +174,7 @@ void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task
 void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
 struct ga_event *ga_item_event(struct ga_run *run, enum ga_event_kind kind, size_t replica);
 double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t count);
-bool ga_item_may_start(const struct ga_run *run, size_t replica, uint64_t least_clock);
-uint64_t ga_item_least_clock(const struct ga_run *run);
+bool ga_item_may_start(const struct ga_run *run, size_t replica);
 /* Plans the next micro-batch of a busy replica: when it ends; without one, when the item ends. */
 int64_t ga_item_aim(struct ga_replica *replica);
 
@@ -203,7 +207,8 @@ void ga_update_forget_recent(struct ga_run *run, size_t keep);
 
 /* run_push.c: push modes; one event is a micro-batch, an arrival or a replica's turn. */
 int ga_push_event(struct ga_run *run);
-int ga_push_start(struct ga_run *run); /* whoever waits and may */
+int ga_push_start(struct ga_run *run);   /* whoever waits and may */
+void ga_push_expect(struct ga_run *run); /* how many pushes close the buffer */
 int ga_push_check_flush(const struct ga_run *run);
 int ga_push_check_discard(const struct ga_run *run);
 int ga_push_flush(struct ga_run *run);
@@ -212,6 +217,7 @@ int ga_push_discard(struct ga_run *run);
 /* run_local.c: rounds of private steps. */
 int ga_local_deal(struct ga_run *run, uint32_t *active); /* a round of windows */
 int ga_local_pull(struct ga_run *run, size_t replica);
+int ga_local_forget(struct ga_run *run, size_t replica);
 int ga_local_step(struct ga_run *run, size_t replica); /* after the last micro-batch of a step */
 int ga_local_average(struct ga_run *run);
 int ga_local_apply(struct ga_run *run);
@@ -237,8 +243,12 @@ int ga_race_note(struct ga_run *run, size_t replica, int64_t time_ns); /* the ev
 
 /* run_boundary.c: pending settings at an update boundary. */
 int ga_run_boundary(struct ga_run *run);
+/* At a boundary, with a change of mode, replicas or sharding to make at once. */
+bool ga_run_may_change_kind(const struct ga_run *run);
 int ga_run_enter_mode(struct ga_run *run); /* after the settings in force changed their kind */
-void ga_run_count_waiting(struct ga_run *run);
+/* Who takes part, who waits, who is slowest: after anything but an event has changed that. */
+void ga_run_take_stock(struct ga_run *run);
+void ga_run_advance_clock(struct ga_run *run, size_t replica); /* it has finished an item */
 
 /*
  * Starts an event of which only the kind and the replica (-1: none) are known, in the place of the
@@ -285,6 +295,23 @@ void ga_run_restore_modes(struct ga_run *run, const struct ga_state *state); /* 
 static inline bool run_is(const struct ga_run *run, enum ga_family family)
 {
     return run->policy->family == family;
+}
+
+/* With shards of their own and fewer rows than replicas, the last ones have nothing to work on. */
+static inline bool run_has_rows(const struct ga_run *run, size_t replica)
+{
+    return run_set(run)->sharding == GA_SHARD_STREAM || replica < run->table->train;
+}
+
+/* Items under way end before the pending settings take effect. */
+static inline bool run_drains(const struct ga_run *run)
+{
+    return run->draining && run->pending;
+}
+
+static inline bool run_takes_part(const struct ga_run *run, size_t replica)
+{
+    return !run->replica[replica].v.dead && run_has_rows(run, replica);
 }
 
 /* Replicas go on by themselves and push to a server. */

@@ -37,16 +37,14 @@ static void give_up_item(struct ga_run *run, size_t r)
 static void cut_round(struct ga_run *run, size_t r)
 {
     struct ga_replica_value *v = &run->replica[r].v;
-    uint64_t left = v->part - v->round.examples;
 
     if (v->round.examples == 0) {
         give_up_item(run, r);
-        run->counters.examples_unused += left - v->examples;
         return;
     }
     ga_item_settle(run, r);
     run->clock_kind->cancel(run->clock, r);
-    run->counters.examples_unused += left;
+    run->counters.examples_unused += v->part - v->round.examples;
     v->busy_ns += run->now_ns - v->start_ns;
     v->free_ns = run->now_ns;
     v->part = 0;
@@ -183,7 +181,7 @@ static int check_replica(const struct ga_run *run, size_t replica, bool dead)
 
 /* A window that waits keeps the part, to be done from its beginning when the replica is restored.
  */
-static void keep_part(struct ga_run *run, size_t r, uint32_t part)
+static void keep_part(struct ga_run *run, size_t r, uint32_t part, uint64_t dropped)
 {
     struct ga_replica_value *v = &run->replica[r].v;
 
@@ -191,7 +189,7 @@ static void keep_part(struct ga_run *run, size_t r, uint32_t part)
         return;
     v->part = part;
     v->window = run->window.number - 1;
-    run->counters.examples_dropped -= v->examples;
+    run->counters.examples_dropped = dropped;
 }
 
 static void end_item(struct ga_run *run, size_t r)
@@ -199,6 +197,7 @@ static void end_item(struct ga_run *run, size_t r)
     struct ga_replica_value *v = &run->replica[r].v;
     bool late = v->state == GA_REPLICA_LATE;
     uint32_t part = v->part;
+    uint64_t dropped = run->counters.examples_dropped;
 
     if (v->state == GA_REPLICA_READY || v->state == GA_REPLICA_DONE)
         return;
@@ -206,7 +205,7 @@ static void end_item(struct ga_run *run, size_t r)
     v->step = 0;
     ga_tally_clear(&v->round);
     if (!late)
-        keep_part(run, r, part);
+        keep_part(run, r, part, dropped);
 }
 
 /* The pushes that can still come, and whether they are all there. */
@@ -221,7 +220,7 @@ static void expect_living(struct ga_run *run)
             run->counters.examples_unused += v->part;
             v->part = 0;
         }
-        active += v->state == GA_REPLICA_BUSY || (v->state == GA_REPLICA_READY && v->part > 0);
+        active += v->state == GA_REPLICA_BUSY || (v->state != GA_REPLICA_DONE && v->part > 0);
     }
     run->window.expected = run->policy->expected(run_set(run), active);
     if (run->window.arrived >= run->window.expected)
@@ -244,34 +243,33 @@ int ga_run_kill(struct ga_run *run, size_t replica)
         return ga_error_code();
     end_item(run, replica);
     run->replica[replica].v.dead = true;
-    ga_run_count_waiting(run);
-    if (!ga_run_pushes(run) && run->phase == GA_PHASE_MICRO &&
-        run_set(run)->failure == GA_FAILURE_CONTINUE)
+    ga_run_take_stock(run);
+    if (ga_run_pushes(run)) {
+        ga_push_expect(run);
+        return ga_push_start(run);
+    }
+    if (run->phase == GA_PHASE_MICRO && run_set(run)->failure == GA_FAILURE_CONTINUE)
         expect_living(run);
-    return ga_run_pushes(run) && run->phase != GA_PHASE_IDLE ? ga_push_start(run) : GA_OK;
+    return GA_OK;
 }
 
 int ga_run_revive(struct ga_run *run, size_t replica)
 {
     struct ga_replica_value *v = NULL;
 
-    if (check_replica(run, replica, true) < 0)
+    if (check_replica(run, replica, true) < 0 || ga_local_forget(run, replica) < 0)
         return ga_error_code();
     v = &run->replica[replica].v;
     v->idle_ns += run->now_ns - v->free_ns;
     v->free_ns = run->now_ns;
     v->dead = false;
-    v->clock = UINT64_MAX;
-    v->clock = ga_item_least_clock(run);
-    if (v->clock == UINT64_MAX)
-        v->clock = 0;
-    ga_version_close(v->own);
-    v->own = NULL;
-    ga_run_count_waiting(run);
-    if (ga_run_pushes(run))
-        return run->counters.items_applied > 0 || run->phase == GA_PHASE_MICRO ? ga_push_start(run)
-                                                                               : GA_OK;
-    if (run->phase == GA_PHASE_MICRO && v->part > 0 && ga_item_may_start(run, replica, 0))
+    v->clock = run->least_clock == UINT64_MAX ? 0 : run->least_clock;
+    ga_run_take_stock(run);
+    if (ga_run_pushes(run)) {
+        ga_push_expect(run);
+        return ga_push_start(run);
+    }
+    if (run->phase == GA_PHASE_MICRO && v->part > 0 && ga_item_may_start(run, replica))
         return ga_item_start(run, replica, run->now_ns);
     return GA_OK;
 }

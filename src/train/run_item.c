@@ -123,17 +123,7 @@ double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t
     return sum;
 }
 
-uint64_t ga_item_least_clock(const struct ga_run *run)
-{
-    uint64_t least = UINT64_MAX;
-
-    for (size_t r = 0; r < run->replicas; r++)
-        if (!run->replica[r].v.dead && run->replica[r].v.clock < least)
-            least = run->replica[r].v.clock;
-    return least;
-}
-
-bool ga_item_may_start(const struct ga_run *run, size_t r, uint64_t least_clock)
+bool ga_item_may_start(const struct ga_run *run, size_t r)
 {
     const struct ga_replica_value *v = &run->replica[r].v;
     struct ga_turn turn = {
@@ -141,7 +131,7 @@ bool ga_item_may_start(const struct ga_run *run, size_t r, uint64_t least_clock)
         .window = &run->window,
         .replica = v,
         .closed = ga_run_closed(run),
-        .least_clock = least_clock,
+        .least_clock = run->least_clock,
     };
 
     return v->state == GA_REPLICA_READY && !v->dead && run->policy->may_start(&turn);
@@ -379,7 +369,7 @@ void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
     run->clock_kind->cancel(run->clock, r);
     run->now_ns = time_ns;
     v->finished++;
-    v->clock++;
+    ga_run_advance_clock(run, r);
     v->part = 0;
     v->step_row = 0;
     v->state = GA_REPLICA_DONE;
@@ -397,9 +387,29 @@ void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
     ga_run_emit(run);
 }
 
+/* Work or a message that ends before its time; a pull or push that was to come takes no time. */
+static void stop_work(struct ga_replica_value *v, int64_t time_ns)
+{
+    int64_t from_ns = v->state == GA_REPLICA_SENDING ? v->free_ns : v->start_ns;
+
+    if (from_ns > time_ns)
+        v->communication_ns -= from_ns - time_ns;
+    else if (v->state != GA_REPLICA_SENDING)
+        v->busy_ns += time_ns - from_ns;
+    if (v->state != GA_REPLICA_SENDING || from_ns > time_ns)
+        v->free_ns = time_ns;
+}
+
+/* The examples that a dropped item takes with it; in local mode, a whole round of them. */
+static uint32_t lost_examples(const struct ga_run *run, const struct ga_replica_value *v)
+{
+    return run_is(run, GA_FAMILY_ROUND) ? v->part : v->examples;
+}
+
 void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica_value *v = &run->replica[r].v;
+    uint32_t lost = lost_examples(run, v);
     struct ga_event *event = NULL;
 
     ga_item_settle(run, r);
@@ -408,10 +418,7 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
         run->late--;
     if (v->state == GA_REPLICA_BUSY || v->state == GA_REPLICA_SENDING)
         v->part = 0;
-    if (v->state != GA_REPLICA_SENDING && v->state != GA_REPLICA_DONE) {
-        v->busy_ns += time_ns - v->start_ns;
-        v->free_ns = time_ns;
-    }
+    stop_work(v, time_ns);
     v->state = GA_REPLICA_READY;
     v->in_window = false;
     v->step_row = 0;
@@ -419,9 +426,9 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
     run->replica[r].hogwild = NULL;
     run->waiting++;
     run->counters.items_dropped++;
-    run->counters.examples_dropped += v->examples;
+    run->counters.examples_dropped += lost;
     event = ga_item_event(run, GA_EVENT_DROP, r);
-    event->examples = v->examples;
+    event->examples = lost;
     event->weight = ga_tally_weight_sum(&v->tally);
     ga_run_emit(run);
     clear_item(v);

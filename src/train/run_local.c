@@ -90,6 +90,26 @@ int ga_local_pull(struct ga_run *run, size_t r)
     return GA_OK;
 }
 
+/*
+ * A replica begins anew: no optimizer state of its own. Weights that it has handed over stay until
+ * they are averaged.
+ */
+int ga_local_forget(struct ga_run *run, size_t r)
+{
+    struct ga_replica_value *v = &run->replica[r].v;
+    struct ga_version *old = v->own, *fresh = NULL;
+
+    if (old && v->in_window) {
+        if (ga_version_open(&fresh, run->net.parameters, old->state_blocks) < 0)
+            return ga_error_code();
+        fresh->number = old->number;
+        memcpy(fresh->weights, old->weights, run->net.parameters * sizeof(float));
+    }
+    ga_version_close(old);
+    v->own = fresh;
+    return GA_OK;
+}
+
 static int private_update(struct ga_run *run, struct ga_replica *replica, double weight)
 {
     struct ga_version *old = replica->v.own, *next = NULL;

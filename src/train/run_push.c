@@ -73,7 +73,23 @@ static int64_t pull_time(const struct ga_run *run)
 
 static bool anyone_runs(const struct ga_run *run)
 {
-    return run->waiting + run->dead < run->replicas;
+    return run->waiting + run->absent < run->replicas;
+}
+
+/* Without the killed where a window goes on without them. */
+static uint32_t count_pushers(const struct ga_run *run)
+{
+    bool all = run_set(run)->failure == GA_FAILURE_WAIT;
+    uint32_t count = 0;
+
+    for (size_t r = 0; r < run->replicas; r++)
+        count += run_has_rows(run, r) && (all || !run->replica[r].v.dead);
+    return count;
+}
+
+void ga_push_expect(struct ga_run *run)
+{
+    run->window.expected = run->policy->expected(run_set(run), count_pushers(run));
 }
 
 static int start(struct ga_run *run, size_t r)
@@ -93,24 +109,39 @@ static int start(struct ga_run *run, size_t r)
     return ga_item_start(run, r, v->free_ns);
 }
 
-/* Replica `first` (if any) starts before the others, which follow in replica order. */
-static int start_waiting(struct ga_run *run, size_t first)
+/* Whether those who had to wait when they were last asked may have another answer. */
+static bool worth_asking(const struct ga_run *run)
 {
-    uint64_t least = ga_item_least_clock(run);
+    return run->waiting > 0 &&
+           (!run->asked || run->asked_clock != run->least_clock ||
+            (run->policy->waits_for_update && run->asked_closed != ga_run_closed(run)));
+}
 
-    if (run->draining)
-        return GA_OK;
-    if (first < run->replicas && ga_item_may_start(run, first, least) && start(run, first) < 0)
-        return ga_error_code();
+static int start_others(struct ga_run *run)
+{
     for (size_t r = 0; r < run->replicas && run->waiting > 0; r++)
-        if (r != first && ga_item_may_start(run, r, least) && start(run, r) < 0)
+        if (run_takes_part(run, r) && ga_item_may_start(run, r) && start(run, r) < 0)
             return ga_error_code();
+    run->asked = true;
+    run->asked_clock = run->least_clock;
+    run->asked_closed = ga_run_closed(run);
     return GA_OK;
 }
 
+/* Replica `first` (if any) starts before the others, which follow in replica order. */
+static int start_waiting(struct ga_run *run, size_t first)
+{
+    if (run_drains(run))
+        return GA_OK;
+    if (first < run->replicas && ga_item_may_start(run, first) && start(run, first) < 0)
+        return ga_error_code();
+    return worth_asking(run) ? start_others(run) : GA_OK;
+}
+
+/* Where nobody runs, the next event begins. */
 int ga_push_start(struct ga_run *run)
 {
-    return start_waiting(run, SIZE_MAX);
+    return anyone_runs(run) ? start_waiting(run, SIZE_MAX) : GA_OK;
 }
 
 static int start_everyone(struct ga_run *run)
@@ -140,25 +171,30 @@ static void buffer_push(struct ga_run *run, struct ga_replica *replica)
     buffer->micros += v->micro;
     buffer->micro_norm_square += v->micro_norm_square;
     buffer->micro_inverse_count += v->micro_inverse_count;
+    buffer->window_weight = v->window_weight;
     buffer->closer = (int32_t)(replica - run->replica);
 }
 
-/* The largest staleness in the buffer, and how the closing replica's times compare. */
-static void describe_push(const struct ga_run *run, size_t r, struct ga_push *push)
+/*
+ * The buffer as one push of the replica that pushed last, with the largest staleness in it, and how
+ * that replica's times compare.
+ */
+static void describe_buffer(const struct ga_run *run, struct ga_push *push)
 {
-    const struct ga_replica_value *v = &run->replica[r].v;
+    const struct ga_window_state *buffer = &run->window;
+    const struct ga_replica_value *v = &run->replica[buffer->closer].v;
     double sum = 0;
     size_t known = 0;
 
     *push = (struct ga_push){
-        .replica = (int32_t)r,
-        .window = v->window,
-        .version_read = v->read->number,
+        .replica = buffer->closer,
+        .window = buffer->number,
+        .version_read = run->counters.updates - buffer->staleness,
         .version_now = run->counters.updates,
-        .examples = v->examples,
+        .examples = (uint32_t)buffer->total.examples,
         .time_ns = run->now_ns,
+        .share = ga_tally_weight_sum(&buffer->total) / buffer->window_weight,
     };
-    push->share = ga_tally_weight_sum(&run->window.total) / v->window_weight;
     if (run_set(run)->scale != GA_SCALE_RESCALED)
         return;
     for (size_t i = 0; i < run->replicas; i++) {
@@ -189,33 +225,39 @@ static void release_pusher(struct ga_run *run, size_t r)
     run->waiting++;
 }
 
-static void find_gradient(struct ga_run *run, size_t r)
+static void find_gradient(struct ga_run *run)
 {
     struct ga_window_state *w = &run->window;
     double weight = ga_tally_weight_sum(&w->total);
     double divisor = run_set(run)->reduce == GA_REDUCE_SUM ? 1 : weight;
-    struct ga_replica *replica = &run->replica[r];
-    double own = ga_tally_weight_sum(&replica->kept);
 
     w->loss = ga_tally_loss_sum(&w->total) / weight;
     run->has_gradient = weight > 0;
-    if (!run->has_gradient)
-        return;
-    w->norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
-    if (!(own > 0))
+    if (run->has_gradient)
+        w->norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
+}
+
+/* How the push that just filled the buffer points; its sums are still in the replica. */
+static void compare_push(struct ga_run *run, size_t r)
+{
+    struct ga_window_state *w = &run->window;
+    struct ga_replica *replica = &run->replica[r];
+    double own = ga_tally_weight_sum(&replica->kept);
+
+    if (!run->has_gradient || !(own > 0))
         return;
     run->compute->mean(&run->net, replica->sums, own, run->item_gradient);
     replica->v.cosine = ga_dot(run->item_gradient, run->gradient, run->net.parameters) /
                         (replica->v.norm * w->norm);
 }
 
-static int apply_step(struct ga_run *run, const struct ga_push *push)
+static int apply_step(struct ga_run *run)
 {
     struct ga_window_state *w = &run->window;
-    struct ga_push largest = *push;
+    struct ga_push push;
 
-    largest.version_read = push->version_now - w->staleness;
-    w->scale = run->policy->scale(run_set(run), &largest);
+    describe_buffer(run, &push);
+    w->scale = run->policy->scale(run_set(run), &push);
     w->lr = ga_update_rate(run_set(run), run->counters.updates) * w->scale;
     if (run_is(run, GA_FAMILY_SHARED))
         return ga_hogwild_publish(run);
@@ -224,13 +266,13 @@ static int apply_step(struct ga_run *run, const struct ga_push *push)
     return ga_update_step(run);
 }
 
-static void emit_update(struct ga_run *run, const struct ga_push *push)
+/* `version` is the one that the closing push had read. */
+static void emit_update(struct ga_run *run, uint64_t version)
 {
     const struct ga_window_state *w = &run->window;
-    struct ga_event *event =
-        run_event(run, w->skipped ? GA_EVENT_SKIP : GA_EVENT_APPLY, push->replica);
+    struct ga_event *event = run_event(run, w->skipped ? GA_EVENT_SKIP : GA_EVENT_APPLY, w->closer);
 
-    event->version = push->version_read;
+    event->version = version;
     event->loss = w->loss;
     event->norm = w->norm;
     event->weight = ga_tally_weight_sum(&w->total);
@@ -252,27 +294,24 @@ static void count_items(struct ga_run *run)
     }
 }
 
-/* From the full buffer to new weights, or to a skip. */
-static int close_buffer(struct ga_run *run, const struct ga_push *push)
+/* From the full buffer and its gradient to new weights, or to a skip. */
+static int close_buffer(struct ga_run *run, uint64_t version)
 {
     struct ga_window_state *w = &run->window;
-    uint64_t examples = run->counters.examples;
-    size_t rows = run->table->train;
     bool empty = !(ga_tally_weight_sum(&w->total) > 0);
 
-    find_gradient(run, (size_t)push->replica);
-    w->epoch = examples / rows;
+    w->epoch = run->counters.examples / run->table->train;
     w->skipped =
         empty || (run_set(run)->nonfinite == GA_NONFINITE_SKIP && ga_update_examine(run) < 0);
-    if (!w->skipped && apply_step(run, push) < 0)
+    if (!w->skipped && apply_step(run) < 0)
         return ga_error_code();
     count_items(run);
-    emit_update(run, push);
+    emit_update(run, version);
     run->phase = GA_PHASE_IDLE;
     ga_run_noise(run);
     ga_run_record_window(run);
     ga_window_begin(run);
-    run->window.expected = run->policy->expected(run_set(run), (uint32_t)run->replicas);
+    ga_push_expect(run);
     return GA_OK;
 }
 
@@ -288,22 +327,30 @@ static int refuse_bad_push(struct ga_run *run, size_t r)
 
 static int turn(struct ga_run *run, size_t r, int64_t time_ns)
 {
-    struct ga_push push;
+    const struct ga_replica_value *v = &run->replica[r].v;
+    struct ga_push push = {
+        .replica = (int32_t)r,
+        .window = v->window,
+        .version_read = v->read->number,
+        .version_now = run->counters.updates,
+        .examples = v->examples,
+        .time_ns = time_ns,
+    };
     unsigned actions = 0;
 
     if (refuse_bad_push(run, r) < 0)
         return ga_error_code();
     run->phase = GA_PHASE_MICRO;
-    run->window.expected = run->policy->expected(run_set(run), (uint32_t)run->replicas);
+    actions = run->policy->on_push(run_set(run), &run->window, &push);
     ga_item_finish(run, r, time_ns);
     buffer_push(run, &run->replica[r]);
-    describe_push(run, r, &push);
-    run->window.arrived--; /* the policy is asked before the push counts */
-    actions = run->policy->on_push(run_set(run), &run->window, &push);
-    run->window.arrived++;
     release_pusher(run, r);
-    if ((actions & GA_PUSH_CLOSE) && close_buffer(run, &push) < 0)
-        return ga_error_code();
+    if (actions & GA_PUSH_CLOSE) {
+        find_gradient(run);
+        compare_push(run, r);
+        if (close_buffer(run, push.version_read) < 0)
+            return ga_error_code();
+    }
     return start_waiting(run, r);
 }
 
@@ -345,30 +392,42 @@ static int end_of_work(struct ga_run *run, size_t r, int64_t time_ns)
 
 static int nothing_runs(const struct ga_run *run)
 {
-    for (size_t r = 0; r < run->replicas; r++)
-        if (!run->replica[r].v.dead)
-            return ga_fail(GA_ESTATE,
-                           "no replica can go on: the buffer waits for %u pushes and has %u",
-                           run->window.expected, run->window.arrived);
-    return ga_fail(GA_ESTATE, "all replicas are killed: restore one first");
+    size_t r = 0;
+
+    if (run->absent == run->replicas)
+        return ga_fail(GA_ESTATE, "all replicas are killed: restore one first");
+    while (r < run->replicas && !run->replica[r].v.dead)
+        r++;
+    if (r < run->replicas)
+        return ga_fail(GA_ESTATE,
+                       "update %llu waits for replica %zu, which was killed (failure wait): "
+                       "restore %zu, or flush or discard the buffer; with failure continue the "
+                       "next one goes on without it",
+                       (unsigned long long)run->counters.updates + 1, r, r);
+    return ga_fail(GA_EINTERNAL, "no replica may start, and none was killed");
 }
 
-/* A buffer that no further push will fill, because its replicas are leaving the mode. */
-static int close_rest(struct ga_run *run)
+/* The server's buffer as it is; nothing when it is empty. */
+static int close_now(struct ga_run *run)
 {
-    struct ga_push push;
-
     run->phase = GA_PHASE_IDLE;
     if (run->window.arrived == 0)
         return GA_OK;
-    describe_push(run, (size_t)run->window.closer, &push);
-    return close_buffer(run, &push);
+    find_gradient(run);
+    return close_buffer(run, run->counters.updates - run->window.staleness);
 }
 
+/* A killed replica's push is not missed any more where the rest goes on. */
+static bool is_full(const struct ga_run *run)
+{
+    return run->window.arrived > 0 && run->window.arrived >= run->window.expected;
+}
+
+/* Nobody works: at the beginning, when replicas leave the mode, or when someone was killed. */
 static int begin(struct ga_run *run)
 {
-    if (run->draining)
-        return close_rest(run);
+    if (run_drains(run) || is_full(run))
+        return close_now(run);
     if (start_everyone(run) < 0)
         return ga_error_code();
     return anyone_runs(run) ? GA_OK : nothing_runs(run);
@@ -415,15 +474,12 @@ int ga_push_check_flush(const struct ga_run *run)
 
 int ga_push_flush(struct ga_run *run)
 {
-    struct ga_push push;
-
     if (ga_push_check_flush(run) < 0)
         return ga_error_code();
     run->counters.events++;
     run_event(run, GA_EVENT_FLUSH, -1);
     ga_run_emit(run);
-    describe_push(run, (size_t)run->window.closer, &push);
-    return close_buffer(run, &push);
+    return close_now(run) < 0 ? ga_error_code() : ga_push_start(run);
 }
 
 static bool bad(const struct ga_run *run, size_t r)
@@ -453,10 +509,11 @@ int ga_push_discard(struct ga_run *run)
     run->window.loss = run->window.norm = NAN;
     run->has_gradient = false;
     count_items(run);
-    emit_update(run, &(struct ga_push){.replica = -1});
+    run->window.closer = -1;
+    emit_update(run, 0);
     run->phase = GA_PHASE_IDLE;
     ga_run_record_window(run);
     ga_window_begin(run);
-    run->window.expected = run->policy->expected(run_set(run), (uint32_t)run->replicas);
+    ga_push_expect(run);
     return start_waiting(run, SIZE_MAX);
 }

@@ -87,8 +87,8 @@ bool ga_run_ready(struct ga_run *run, int64_t *due_ns)
         return true;
     if (!run->live)
         go_live(run);
-    if (between || (run->phase == GA_PHASE_IDLE && run->pending) ||
-        !run->clock_kind->pending(run->clock) || run->clock_kind->first(run->clock, &r, &time_ns))
+    if (between || ga_run_may_change_kind(run) || !run->clock_kind->pending(run->clock) ||
+        run->clock_kind->first(run->clock, &r, &time_ns))
         return true;
     *due_ns = run->clock_kind->due(run->clock);
     return false;

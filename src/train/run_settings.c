@@ -188,6 +188,7 @@ int ga_run_change(struct ga_run *run, const struct ga_settings *draft)
         return ga_error_code();
     ga_settings_share_close(run->pending);
     run->pending = pending;
+    run->asked = false; /* items that were not started before a change may be started now */
     return GA_OK;
 }
 

@@ -228,7 +228,7 @@ void ga_run_restore_modes(struct ga_run *run, const struct ga_state *state)
     size_t n = run->net.parameters;
 
     drop_items(run, modes);
-    ga_run_count_waiting(run);
+    ga_run_take_stock(run);
     run->has_average = modes && modes->average;
     run->draining = modes && modes->draining;
     run->server_free_ns = modes ? modes->server_free_ns : 0;

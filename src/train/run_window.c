@@ -123,7 +123,7 @@ static int take_window(struct ga_run *run, uint32_t *active)
 static int start_ready(struct ga_run *run)
 {
     for (size_t r = 0; r < run->replicas; r++)
-        if (run->replica[r].v.part > 0 && ga_item_may_start(run, r, 0) &&
+        if (run->replica[r].v.part > 0 && ga_item_may_start(run, r) &&
             ga_item_start(run, r, run->now_ns) < 0)
             return ga_error_code();
     return GA_OK;
@@ -198,7 +198,7 @@ static int push(struct ga_run *run, size_t r, int64_t time_ns)
     run->now_ns = time_ns;
     if (actions & GA_PUSH_DROP) {
         ga_item_drop(run, r, time_ns);
-        if (v->part > 0 && ga_item_may_start(run, r, 0))
+        if (v->part > 0 && ga_item_may_start(run, r))
             return ga_item_start(run, r, time_ns);
         return GA_OK;
     }

@@ -142,7 +142,8 @@ struct ga_window_state {
     uint32_t expected; /* pushes that close it */
     uint32_t arrived;
     uint64_t staleness;         /* largest of the pushes in it */
-    int32_t closer;             /* the replica whose push closed it, -1: none */
+    int32_t closer;             /* the replica whose push came last, -1: none */
+    double window_weight;       /* push modes: of the window that its piece was cut from */
     double scale;               /* factor on lr of this update */
     uint32_t micros;            /* committed micro-batches of contributing items */
     double micro_norm_square;   /* sum over its micro-batches of |mean gradient|^2 */

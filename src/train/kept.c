@@ -7,144 +7,186 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define WORD          sizeof(uint64_t)
-#define GROUP         64 /* words that one mask tells of */
-#define BASE_USERS    64 /* a base serves so many states: near ones differ least */
-#define HEAD_WORDS    (sizeof(struct ga_state) / WORD)
-#define REPLICA_WORDS (sizeof(struct ga_replica_value) / WORD)
+#define WORD        sizeof(uint64_t)
+#define FIRST_LIMIT 64 /* states on a first base; each later one serves 8 times as many */
 
 _Static_assert(sizeof(struct ga_state) % WORD == 0, "a state is a row of words");
 _Static_assert(sizeof(struct ga_replica_value) % WORD == 0, "a replica is a row of words");
 
-/* Holds references to data and settings; its users have the same. */
-struct base {
-    size_t users;
-    struct ga_state head; /* without server and replicas */
+typedef uint64_t __attribute__((may_alias)) word;
+
+/* A boundary's state in one piece; also seen as a row of words. */
+struct image {
+    struct ga_state head; /* without server and arrays */
     struct ga_replica_value replica[];
+};
+
+/* Holds references to data and settings; the states on it have the same. */
+struct base {
+    size_t users;        /* states on it, and the keeper while it goes on with it */
+    size_t given, limit; /* states that were put on it, and how many may be */
+    size_t active;
+    uint32_t *index; /* (active) positions of the words in which its states may differ from it */
+    struct image *image;
 };
 
 struct ga_kept {
     struct ga_state *whole; /* or NULL: */
     struct base *base;
     struct ga_version *server;
-    size_t words;
-    uint64_t word[]; /* (words) */
+    uint64_t word[]; /* (base->active) */
 };
 
 struct ga_keeper {
     uint64_t bytes;
-    struct base *base;     /* of states to come */
-    struct ga_state head;  /* scratch; its padding stays 0 */
-    uint64_t *room;        /* for the words of a state on `base`, and one more */
-    struct ga_state state; /* the one last looked at */
-    struct ga_replica_value *replica;
-    size_t room_capacity, replica_capacity;
+    struct base *base;  /* of states to come */
+    size_t room;        /* replicas that the images below hold */
+    struct image *now;  /* the state to be kept; its padding stays 0 */
+    struct image *last; /* the base with the active words of the state kept last */
+    struct image *seen; /* the state looked at last */
 };
 
-/* Puts down which of at most 64 words differ from the base's, then those; returns what is behind.
- */
-static uint64_t *fold_group(uint64_t *to, const char *now, const char *base, size_t count)
+static size_t image_bytes(size_t replicas)
 {
-    uint64_t *mask_at = to++, mask = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        uint64_t word, old;
-
-        memcpy(&word, now + i * WORD, WORD);
-        memcpy(&old, base + i * WORD, WORD);
-        if (word == old)
-            continue;
-        *to++ = word;
-        mask |= UINT64_C(1) << i;
-    }
-    *mask_at = mask;
-    return to;
+    return sizeof(struct image) + replicas * sizeof(struct ga_replica_value);
 }
 
-static uint64_t *fold(uint64_t *to, const void *now, const void *base, size_t words)
+static size_t base_bytes(const struct base *base)
 {
-    for (size_t first = 0; first < words; first += GROUP)
-        to = fold_group(to, (const char *)now + first * WORD, (const char *)base + first * WORD,
-                        words - first < GROUP ? words - first : GROUP);
-    return to;
-}
-
-static const uint64_t *unfold(const uint64_t *from, void *now, const void *base, size_t words)
-{
-    memcpy(now, base, words * WORD);
-    for (size_t first = 0; first < words; first += GROUP)
-        for (uint64_t left = *from++; left != 0; left &= left - 1)
-            memcpy((char *)now + (first + (size_t)__builtin_ctzll(left)) * WORD, from++, WORD);
-    return from;
-}
-
-static size_t base_bytes(size_t replicas)
-{
-    return sizeof(struct base) + replicas * sizeof(struct ga_replica_value);
+    return sizeof *base + base->active * sizeof *base->index +
+           image_bytes(base->image->head.replicas);
 }
 
 static void leave_base(struct ga_keeper *keeper, struct base *base)
 {
     if (!base || --base->users > 0)
         return;
-    keeper->bytes -= base_bytes(base->head.replicas);
-    ga_settings_share_close(base->head.settings);
-    ga_settings_share_close(base->head.pending);
-    ga_dataset_close(base->head.data);
+    keeper->bytes -= base_bytes(base);
+    ga_settings_share_close(base->image->head.settings);
+    ga_settings_share_close(base->image->head.pending);
+    ga_dataset_close(base->image->head.data);
+    free(base->image);
+    free(base->index);
     free(base);
 }
 
 static int make_room(struct ga_keeper *keeper, size_t replicas)
 {
-    size_t words = 1 + (HEAD_WORDS + GROUP) + replicas * (REPLICA_WORDS + 1);
+    struct image **const images[] = {&keeper->now, &keeper->last, &keeper->seen};
 
-    if (ga_grow((void **)&keeper->room, &keeper->room_capacity, words + 1, WORD) < 0 ||
-        ga_grow((void **)&keeper->replica, &keeper->replica_capacity, replicas,
-                sizeof *keeper->replica) < 0)
-        return ga_error_code();
+    if (replicas <= keeper->room)
+        return GA_OK;
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+        struct image *image = ga_alloc(1, image_bytes(replicas));
+
+        if (!image)
+            return ga_error_code();
+        free(*images[i]);
+        *images[i] = image;
+    }
+    keeper->room = replicas;
     return GA_OK;
 }
 
-/* The present state becomes the base of those to come. */
-static int renew_base(struct ga_keeper *keeper, const struct ga_run *run)
+/* memcpy() of a size that gcc knows becomes `rep movs`, which is slow to start. */
+static void copy_words(void *to, const void *from, size_t words)
 {
-    const struct ga_state *head = &keeper->head;
-    struct base *base = NULL;
+    for (size_t i = 0; i < words; i++)
+        ((word *)to)[i] = ((const word *)from)[i];
+}
 
-    if (make_room(keeper, head->replicas) < 0)
-        return ga_error_code();
-    base = malloc(base_bytes(head->replicas));
+/* Fills in `now`; false where the state is more than an image holds. */
+static bool look(struct ga_keeper *keeper, const struct ga_run *run)
+{
+    struct image *now = keeper->now;
+
+    if (!ga_run_glance(run, &now->head))
+        return false;
+    now->head.server = NULL;
+    for (size_t r = 0; r < now->head.replicas; r++)
+        copy_words(&now->replica[r], ga_run_replica(run, r), sizeof now->replica[r] / WORD);
+    return true;
+}
+
+static bool fits(const struct base *base, const struct ga_state *head)
+{
+    const struct ga_state *there = base ? &base->image->head : NULL;
+
+    return there && there->replicas == head->replicas && there->data == head->data &&
+           there->settings == head->settings && there->pending == head->pending;
+}
+
+/*
+ * Which words states on the new base may change: those that changed since the old one, and if `all`
+ * also those that could change there. What changed once and then no more is dropped otherwise.
+ */
+static void choose_words(struct base *base, const struct base *old, bool all)
+{
+    const word *now = (const word *)base->image, *before = (const word *)old->image;
+    size_t words = image_bytes(base->image->head.replicas) / WORD, next = 0;
+
+    for (size_t i = 0; i < words; i++) {
+        bool active = next < old->active && old->index[next] == i;
+
+        next += active;
+        if (now[i] != before[i] || (active && all))
+            base->index[base->active++] = (uint32_t)i;
+    }
+}
+
+static struct base *new_base(const struct image *now)
+{
+    size_t bytes = image_bytes(now->head.replicas);
+    struct base *base = ga_alloc(1, sizeof *base);
+
     if (!base)
-        return ga_fail(GA_ENOMEM, "no memory for the history");
+        return NULL;
+    base->image = malloc(bytes);
+    base->index = malloc(bytes / WORD * sizeof *base->index);
+    if (!base->image || !base->index) {
+        free(base->image);
+        free(base->index);
+        free(base);
+        ga_fail(GA_ENOMEM, "no memory for the history");
+        return NULL;
+    }
+    memcpy(base->image, now, bytes);
     base->users = 1;
-    memcpy(&base->head, head, sizeof *head);
-    for (size_t r = 0; r < head->replicas; r++)
-        memcpy(&base->replica[r], ga_run_replica(run, r), sizeof base->replica[r]);
-    ga_settings_share_take(base->head.settings);
-    ga_settings_share_take(base->head.pending);
-    ga_dataset_share(base->head.data);
-    keeper->bytes += base_bytes(head->replicas);
+    base->limit = FIRST_LIMIT;
+    return base;
+}
+
+/* The present state becomes the base of those to come, in continuation of `old` (or NULL). */
+static int renew_base(struct ga_keeper *keeper, const struct base *old, bool all)
+{
+    struct base *base = new_base(keeper->now);
+    uint32_t *index = NULL;
+
+    if (!base)
+        return ga_error_code();
+    if (old)
+        choose_words(base, old, all);
+    if (old && !all && old->limit <= SIZE_MAX / 8)
+        base->limit = old->limit * 8;
+    else if (old)
+        base->limit = old->limit;
+    index = realloc(base->index, (base->active + 1) * sizeof *index);
+    base->index = index ? index : base->index;
+    ga_settings_share_take(base->image->head.settings);
+    ga_settings_share_take(base->image->head.pending);
+    ga_dataset_share(base->image->head.data);
+    memcpy(keeper->last, base->image, image_bytes(base->image->head.replicas));
+    keeper->bytes += base_bytes(base);
     leave_base(keeper, keeper->base);
     keeper->base = base;
     return GA_OK;
 }
 
-static bool fits(const struct base *base, const struct ga_state *head)
+static size_t kept_bytes(const struct ga_kept *kept)
 {
-    return base && base->users <= BASE_USERS && base->head.replicas == head->replicas &&
-           base->head.data == head->data && base->head.settings == head->settings &&
-           base->head.pending == head->pending;
-}
-
-/* Folds the present state into the keeper's room; returns how many words it takes. */
-static size_t fold_run(struct ga_keeper *keeper, const struct ga_run *run)
-{
-    const struct base *base = keeper->base;
-    uint64_t *to = fold(keeper->room, &keeper->head, &base->head, HEAD_WORDS);
-
-    for (size_t r = 0; r < base->head.replicas; r++)
-        to = fold(to, ga_run_replica(run, r), &base->replica[r], REPLICA_WORDS);
-    return (size_t)(to - keeper->room);
+    if (kept->whole)
+        return sizeof *kept + ga_state_bytes(kept->whole);
+    return sizeof *kept + kept->base->active * WORD + ga_version_bytes(kept->server);
 }
 
 static struct ga_kept *new_kept(size_t words)
@@ -158,17 +200,7 @@ static struct ga_kept *new_kept(size_t words)
     kept->whole = NULL;
     kept->base = NULL;
     kept->server = NULL;
-    kept->words = words;
     return kept;
-}
-
-static size_t kept_bytes(const struct ga_kept *kept)
-{
-    size_t bytes = sizeof *kept + kept->words * WORD;
-
-    if (kept->whole)
-        return bytes + ga_state_bytes(kept->whole);
-    return bytes + ga_version_bytes(kept->server);
 }
 
 static int keep_whole(struct ga_keeper *keeper, const struct ga_run *run, struct ga_kept **out)
@@ -188,31 +220,62 @@ static int keep_whole(struct ga_keeper *keeper, const struct ga_run *run, struct
     return GA_OK;
 }
 
-static int keep_words(struct ga_keeper *keeper, const struct ga_run *run, struct ga_kept **out)
+/* Takes the active words of the present state; false where others differ from the base, too. */
+static bool take_words(const struct ga_keeper *keeper, uint64_t *out)
 {
-    size_t words = fold_run(keeper, run);
-    struct ga_kept *kept = new_kept(words);
+    const struct base *base = keeper->base;
+    const word *now = (const word *)keeper->now;
+    word *last = (word *)keeper->last;
 
-    if (!kept)
+    for (size_t k = 0; k < base->active; k++) {
+        uint64_t value = now[base->index[k]];
+
+        out[k] = value;
+        last[base->index[k]] = value;
+    }
+    return memcmp(now, last, image_bytes(base->image->head.replicas)) == 0;
+}
+
+/* The words of the present state on the keeper's base, which is renewed when it does not do. */
+static int keep_words(struct ga_keeper *keeper, struct ga_kept **out)
+{
+    bool same = false;
+
+    *out = new_kept(keeper->base->active);
+    if (!*out)
         return ga_error_code();
-    memcpy(kept->word, keeper->room, words * WORD);
-    kept->base = keeper->base;
-    kept->base->users++;
-    kept->server = ga_version_share((struct ga_version *)ga_run_version(run));
-    keeper->bytes += kept_bytes(kept);
-    *out = kept;
+    same = take_words(keeper, (*out)->word);
+    if (same)
+        return GA_OK;
+    free(*out);
+    *out = NULL;
+    return renew_base(keeper, keeper->base, true) < 0 ? ga_error_code() : keep_words(keeper, out);
+}
+
+static int prepare_base(struct ga_keeper *keeper)
+{
+    if (!fits(keeper->base, &keeper->now->head))
+        return renew_base(keeper, NULL, false);
+    if (keeper->base->given >= keeper->base->limit)
+        return renew_base(keeper, keeper->base, false);
     return GA_OK;
 }
 
 int ga_keep(struct ga_keeper *keeper, const struct ga_run *run, struct ga_kept **out)
 {
     *out = NULL;
-    if (!ga_run_glance(run, &keeper->head))
-        return keep_whole(keeper, run, out);
-    keeper->head.server = NULL;
-    if (!fits(keeper->base, &keeper->head) && renew_base(keeper, run) < 0)
+    if (make_room(keeper, ga_run_replicas(run)) < 0)
         return ga_error_code();
-    return keep_words(keeper, run, out);
+    if (!look(keeper, run))
+        return keep_whole(keeper, run, out);
+    if (prepare_base(keeper) < 0 || keep_words(keeper, out) < 0)
+        return ga_error_code();
+    (*out)->base = keeper->base;
+    (*out)->server = ga_version_share((struct ga_version *)ga_run_version(run));
+    keeper->base->users++;
+    keeper->base->given++;
+    keeper->bytes += kept_bytes(*out);
+    return GA_OK;
 }
 
 void ga_kept_close(struct ga_keeper *keeper, struct ga_kept *kept)
@@ -230,17 +293,17 @@ void ga_kept_close(struct ga_keeper *keeper, struct ga_kept *kept)
 
 const struct ga_state *ga_kept_state(struct ga_keeper *keeper, const struct ga_kept *kept)
 {
-    const uint64_t *from = kept->word;
     const struct base *base = kept->base;
+    struct image *seen = keeper->seen;
 
     if (kept->whole)
         return kept->whole;
-    from = unfold(from, &keeper->state, &base->head, HEAD_WORDS);
-    for (size_t r = 0; r < base->head.replicas; r++)
-        from = unfold(from, &keeper->replica[r], &base->replica[r], REPLICA_WORDS);
-    keeper->state.server = kept->server;
-    keeper->state.replica = keeper->replica;
-    return &keeper->state;
+    memcpy(seen, base->image, image_bytes(base->image->head.replicas));
+    for (size_t k = 0; k < base->active; k++)
+        ((word *)seen)[base->index[k]] = kept->word[k];
+    seen->head.server = kept->server;
+    seen->head.replica = seen->replica;
+    return &seen->head;
 }
 
 int ga_keeper_open(struct ga_keeper **out)
@@ -254,8 +317,9 @@ void ga_keeper_close(struct ga_keeper *keeper)
     if (!keeper)
         return;
     leave_base(keeper, keeper->base);
-    free(keeper->room);
-    free(keeper->replica);
+    free(keeper->now);
+    free(keeper->last);
+    free(keeper->seen);
     free(keeper);
 }
 

@@ -157,6 +157,7 @@ static uint64_t find(struct model *model, uint64_t at, enum ga_history_key key, 
     for (;; at++) {
         if (at > model->end)
             extend(model);
+        assert_true(model->end < 10000); /* else it goes on without an end */
         if ((!boundary || model->place[at].boundary) && key_at(model, at, key) >= target)
             return at;
     }

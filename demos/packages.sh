@@ -22,6 +22,7 @@ demo | header:csv.h                 | libcsv-dev       | libcsv-devel        | l
 demo | header:zlib.h                | zlib1g-dev       | zlib-devel          | zlib
 demo | header:Random123/philox.h    | librandom123-dev | Random123-devel     | random123
 test | header:cmocka.h              | libcmocka-dev    | libcmocka-devel     | cmocka
+test | header:vterm.h               | libvterm-dev     | libvterm-devel      | libvterm
 ci   | program:clang                | clang            | clang               | clang
 ci   | fuzzer                       | libclang-rt-dev  | compiler-rt         | compiler-rt
 ci   | program:clang-format         | clang-format     | clang-tools-extra   | clang

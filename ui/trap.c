@@ -59,8 +59,10 @@ static void put_back(bool stuck)
         return;
     trap.armed = 0;
     if (owns_terminal()) {
-        if (stuck)
-            tcflush(trap.rescue.fd, TCOFLUSH); /* whatever it waits for to be written */
+        if (stuck) { /* whatever it waits for to be written is let go */
+            tcflow(trap.rescue.fd, TCOON);
+            tcflush(trap.rescue.fd, TCOFLUSH);
+        }
         write_all(trap.rescue.fd, trap.rescue.bytes, trap.rescue.count);
         tcsetattr(trap.rescue.fd, TCSANOW, &trap.rescue.usual);
     }

@@ -73,7 +73,7 @@ static void tell(struct ga_console *console, const char *format, ...)
     va_start(args, format);
     ga_text_vprintf(&text, format, args);
     va_end(args);
-    if (front->say)
+    if (front->say && !ga_at_prompt(console))
         front->say(front->self, ga_text_get(&text));
     else
         ga_say(console, "%s", ga_text_get(&text));

@@ -101,6 +101,15 @@ static void restart_clocks(struct ga_run *run)
         run->replica[r].v.clock = 0;
 }
 
+/* In sync alone nothing is ever stale, and a state has no room for it. */
+static void begin_stretch(struct ga_run *run)
+{
+    if (!run->other_modes && run_set(run)->mode == GA_MODE_SYNC)
+        return;
+    run->stretch =
+        (struct ga_stretch){.pushes = run->counters.pushes, .staleness = run->counters.staleness};
+}
+
 static int change_kind(struct ga_run *run)
 {
     drop_all(run);
@@ -114,6 +123,7 @@ static int change_kind(struct ga_run *run)
         restart_clocks(run);
     if (ga_run_apply_pending(run) < 0)
         return ga_error_code();
+    begin_stretch(run);
     return ga_run_enter_mode(run);
 }
 

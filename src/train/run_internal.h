@@ -14,6 +14,7 @@
 #include "train/clock.h"
 #include "train/policy.h"
 #include "train/run.h"
+#include "train/sharpness.h"
 #include "train/workers.h"
 
 struct ga_replica {
@@ -92,6 +93,7 @@ struct ga_run {
     bool asked;       /* and nothing else has changed for them since */
     bool other_modes; /* it was in a mode other than sync at some time */
     uint64_t stale[GA_STALENESS_BINS];
+    struct ga_stretch stretch;
     float *average; /* (parameters) local: after REDUCE until CLEAR */
     bool has_average;
     _Atomic float *shared;        /* (parameters) hogwild: weights being written; else NULL */
@@ -120,6 +122,10 @@ struct ga_run {
         uint64_t examples;
     } evaluated[2];      /* training rows, held-out rows */
     double example_rate; /* examples per wall second, told by the engine */
+    struct {
+        struct ga_version *of; /* weights it was found at; NULL: none yet */
+        struct ga_sharpness value;
+    } sharpness;
 
     void (*on_event)(void *self, const struct ga_event *event); /* may be NULL */
     void (*on_record)(void *self, const struct ga_update_record *record);
@@ -172,6 +178,8 @@ int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, vo
 struct ga_replica *ga_item_of_task(struct ga_task *task);
 void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
 void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
+/* What it has handed over: of its item, in local mode of its round. */
+const struct ga_tally *ga_item_tally(const struct ga_run *run, const struct ga_replica_value *v);
 struct ga_event *ga_item_event(struct ga_run *run, enum ga_event_kind kind, size_t replica);
 double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t count);
 bool ga_item_may_start(const struct ga_run *run, size_t replica);
@@ -274,6 +282,16 @@ void ga_run_emit(struct ga_run *run);
 void ga_run_record_window(struct ga_run *run);
 void ga_run_noise(struct ga_run *run);
 uint64_t ga_run_closed(const struct ga_run *run);
+
+/* run_metrics_modes.c: readers of single metrics. */
+double ga_read_staleness_mean(struct ga_run *run);
+double ga_read_staleness_max(struct ga_run *run);
+double ga_read_pushes(struct ga_run *run);
+double ga_read_private_steps(struct ga_run *run);
+double ga_read_drift(struct ga_run *run);
+double ga_read_lost(struct ga_run *run);
+double ga_read_killed(struct ga_run *run);
+double ga_read_sharpness(struct ga_run *run);
 
 /* run_settings.c */
 int ga_run_apply_pending(struct ga_run *run);

@@ -135,7 +135,7 @@ int ga_run_discard(struct ga_run *run)
     ga_tally_clear(&run->window.total);
     for (size_t r = 0; r < run->replicas; r++)
         if (run->replica[r].v.in_window)
-            ga_tally_add(&run->window.total, &run->replica[r].v.tally);
+            ga_tally_add(&run->window.total, ga_item_tally(run, &run->replica[r].v));
     run->window.loss = run->window.norm = NAN;
     run->window.skipped = true;
     run->has_gradient = false;

@@ -335,7 +335,7 @@ static double item_norm(const struct ga_run *run, const struct ga_replica *repli
 }
 
 /* What the item's own accumulator says of it; in local mode, of its whole round. */
-static const struct ga_tally *item_tally(const struct ga_run *run, const struct ga_replica_value *v)
+const struct ga_tally *ga_item_tally(const struct ga_run *run, const struct ga_replica_value *v)
 {
     return run_is(run, GA_FAMILY_ROUND) ? &v->round : &v->tally;
 }
@@ -347,6 +347,8 @@ static void count_staleness(struct ga_run *run, uint64_t staleness)
     run->counters.pushes++;
     run->counters.staleness += staleness;
     run->stale[bin]++;
+    if (staleness > run->stretch.most)
+        run->stretch.most = staleness;
     if (staleness > run->window.staleness)
         run->window.staleness = staleness;
 }
@@ -363,7 +365,7 @@ void ga_item_rest(struct ga_run *run, size_t r, int64_t time_ns)
 void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica_value *v = &run->replica[r].v;
-    const struct ga_tally *tally = item_tally(run, v);
+    const struct ga_tally *tally = ga_item_tally(run, v);
     struct ga_event *event = NULL;
 
     run->clock_kind->cancel(run->clock, r);

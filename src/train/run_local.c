@@ -162,8 +162,11 @@ int ga_local_average(struct ga_run *run)
 {
     size_t n = run->net.parameters;
     double examples = (double)run->window.total.examples;
-    double *sum = ga_alloc(n, sizeof *sum);
+    double *sum = NULL;
 
+    if (!(examples > 0))
+        return GA_OK;
+    sum = ga_alloc(n, sizeof *sum);
     if (!sum || (!run->average && !(run->average = ga_alloc_aligned(n, sizeof(float))))) {
         free(sum);
         return ga_error_code();

@@ -103,6 +103,8 @@ static double read_in_flight(struct ga_run *run)
 
     for (size_t r = 0; r < run->replicas; r++)
         count += run->replica[r].v.state != GA_REPLICA_READY;
+    if (ga_run_pushes(run))
+        count += run->window.arrived; /* in the server's buffer */
     return (double)count;
 }
 
@@ -177,6 +179,15 @@ static double (*const run_reader[GA_METRIC_COUNT])(struct ga_run *run) = {
     [GA_METRIC_VIRTUAL_RATE] = read_virtual_rate,
     [GA_METRIC_CLOCK_GAP] = read_clock_gap,
     [GA_METRIC_STALENESS] = read_staleness,
+    [GA_METRIC_STALENESS_MEAN] = ga_read_staleness_mean,
+    [GA_METRIC_STALENESS_MAX] = ga_read_staleness_max,
+    [GA_METRIC_PUSHES] = ga_read_pushes,
+    [GA_METRIC_PRIVATE_STEPS] = ga_read_private_steps,
+    [GA_METRIC_DRIFT] = ga_read_drift,
+    [GA_METRIC_LOST] = ga_read_lost,
+    [GA_METRIC_KILLED] = ga_read_killed,
+    [GA_METRIC_SHARPNESS] = ga_read_sharpness,
+    [GA_METRIC_GAUGE] = ga_run_gauge,
 };
 
 static double replica_micros(const struct ga_run *run, const struct ga_replica *replica)

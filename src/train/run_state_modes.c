@@ -116,6 +116,7 @@ int ga_run_capture_modes(const struct ga_run *run, struct ga_state *out)
     out->modes->server_free_ns = run->server_free_ns;
     out->modes->draining = run->draining;
     memcpy(out->modes->stale, run->stale, sizeof run->stale);
+    out->modes->stretch = run->stretch;
     if (capture_steps(run, out->modes) < 0 || capture_pieces(run, out->modes) < 0 ||
         capture_versions(run, out->modes) < 0 || capture_average(run, out->modes) < 0)
         return ga_error_code();
@@ -234,6 +235,7 @@ void ga_run_restore_modes(struct ga_run *run, const struct ga_state *state)
     run->server_free_ns = modes ? modes->server_free_ns : 0;
     run->other_modes = modes != NULL;
     run->next_piece = run->rows.replicas;
+    run->stretch = modes ? modes->stretch : (struct ga_stretch){0};
     memset(run->stale, 0, sizeof run->stale);
     run->stale[0] = run->counters.pushes;
     if (!modes || !modes->shared)

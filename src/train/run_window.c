@@ -160,6 +160,8 @@ int ga_window_open_next(struct ga_run *run)
     event = run_event(run, GA_EVENT_OPEN, -1);
     event->examples = (uint32_t)run->window.examples;
     ga_run_emit(run);
+    if (active == 0) /* all its rows belong to killed replicas: it closes without an update */
+        run->phase = GA_PHASE_REDUCE;
     return start_ready(run);
 }
 
@@ -353,7 +355,7 @@ static void total_rounds(struct ga_run *run)
     ga_tally_clear(&run->window.total);
     for (size_t r = 0; r < run->replicas; r++)
         if (run->replica[r].v.in_window)
-            ga_tally_add(&run->window.total, &run->replica[r].v.round);
+            ga_tally_add(&run->window.total, ga_item_tally(run, &run->replica[r].v));
 }
 
 static int reduce_round(struct ga_run *run)

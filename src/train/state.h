@@ -163,6 +163,12 @@ struct ga_race_turn {
 /* Staleness 0, 1, ... of pushes; the last bin holds all above. */
 #define GA_STALENESS_BINS 64
 
+/* What counters of pushes said when the mode or the replicas changed last. */
+struct ga_stretch {
+    uint64_t pushes, staleness;
+    uint64_t most; /* largest staleness since then */
+};
+
 /*
  * Hogwild: one replica's item between its first read and its last write. What it read is in the
  * version that ga_replica_value.read points to; the arrays have one entry a parameter.
@@ -187,6 +193,7 @@ struct ga_mode_state {
     int64_t server_free_ns; /* when the server can take the next push */
     bool draining;          /* items under way end before the pending settings take effect */
     uint64_t stale[GA_STALENESS_BINS];
+    struct ga_stretch stretch;
     float *average;          /* (parameters) local: after REDUCE until CLEAR, else NULL */
     float *shared;           /* hogwild: (parameters) the weights being written, else NULL */
     uint32_t *shared_writes; /* (parameters) */

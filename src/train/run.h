@@ -40,6 +40,10 @@ struct ga_run_start {
 int ga_run_net(const struct ga_settings *settings, const struct ga_dataset *data,
                struct ga_net *out);
 
+/* Blocks of optimizer state that the server keeps, and, in mode local, each replica. */
+size_t ga_run_state_blocks(const struct ga_settings *settings);
+size_t ga_run_private_blocks(const struct ga_settings *settings);
+
 /* Rules between settings, and between settings and data (NULL: none yet). */
 int ga_run_check_settings(const struct ga_settings *settings, const struct ga_dataset *data);
 
@@ -135,8 +139,14 @@ int ga_run_check_discard(const struct ga_run *run);
  */
 int ga_run_settle_draft(struct ga_run *run, struct ga_settings *draft);
 
-/* The whole state, and back. The run's data, net and device must be those of the state. */
+/*
+ * The whole state, and back. The run's data, net and device must be those of the state. A captured
+ * state has no record of a race, which grows with the run; ga_run_capture_race() adds it. Restoring
+ * a state with one replaces the run's; without one the run keeps its own where that holds the
+ * state's turn, so that what was recorded beyond it happens again, and else begins a new one.
+ */
 int ga_run_capture(const struct ga_run *run, struct ga_state *out);
+int ga_run_capture_race(const struct ga_run *run, struct ga_state *state);
 /*
  * Fills in what of the state lies in the struct itself, where the rest is no more than the
  * replicas' values: no replica holds rows, sums or weights, and the stream has one position. False

@@ -55,6 +55,7 @@ int ga_hogwild_enter(struct ga_run *run)
 /* Nothing of an item may stay: the next mode would take its replica for one of hogwild's. */
 void ga_hogwild_leave(struct ga_run *run)
 {
+    run->counters.lost += atomic_exchange(&run->shared_lost, 0);
     for (size_t r = 0; r < run->replicas; r++) {
         ga_hogwild_item_close(run->replica[r].hogwild);
         run->replica[r].hogwild = NULL;
@@ -284,12 +285,17 @@ void ga_hogwild_race(struct ga_task *task, int lane)
     ga_item_worked(replica);
 }
 
-/* The raced item as one micro-batch event: what it was made of is not seen from outside. */
+/*
+ * The raced item as one micro-batch event: what it was made of is not seen from outside. Where no
+ * worker had it, because the run is not live, it runs alone.
+ */
 int ga_hogwild_gather(struct ga_run *run, size_t r, int64_t time_ns)
 {
     struct ga_replica *replica = &run->replica[r];
     struct ga_replica_value *v = &replica->v;
 
+    if (!replica->submitted)
+        ga_hogwild_race(&replica->task, 0);
     ga_item_settle(run, r);
     if (replica->error.code != GA_OK)
         return ga_error_put(&replica->error);

@@ -99,7 +99,7 @@ struct ga_run {
     _Atomic float *shared;        /* (parameters) hogwild: weights being written; else NULL */
     atomic_uint *shared_writes;   /* (parameters) how often each was written */
     atomic_ullong shared_updates; /* counters.updates, for workers */
-    atomic_ullong shared_lost;    /* real clock: writes undone; joins counters.lost at the turn */
+    atomic_ullong shared_lost;    /* writes undone; joins counters.lost at the turn */
 
     struct ga_race_turn *race; /* real clock: the turns since `race_base` of them */
     size_t race_count, race_capacity;
@@ -246,8 +246,10 @@ int ga_hogwild_gather(struct ga_run *run, size_t replica, int64_t time_ns); /* w
 void ga_hogwild_copy(const struct ga_run *run, float *weights, uint32_t *writes);
 
 /* run_race.c */
-bool ga_race_next(const struct ga_run *run, size_t *replica, int64_t *time_ns);
+bool ga_race_next(struct ga_run *run, size_t *replica, int64_t *time_ns);
 int ga_race_note(struct ga_run *run, size_t replica, int64_t time_ns); /* the event has happened */
+int ga_race_room(struct ga_run *run, const struct ga_state *state);
+void ga_race_restore(struct ga_run *run, const struct ga_state *state); /* cannot fail */
 
 /* run_boundary.c: pending settings at an update boundary. */
 int ga_run_boundary(struct ga_run *run);
@@ -299,8 +301,6 @@ int ga_run_adopt(struct ga_run *run, const struct ga_settings *settings);
 void ga_run_stream_spec(const struct ga_settings *settings, size_t rows,
                         struct ga_stream_spec *out);
 void ga_run_optimizer_spec(const struct ga_settings *settings, struct ga_optimizer_spec *out);
-size_t ga_run_state_blocks(const struct ga_settings *settings); /* of the server's optimizer */
-size_t ga_run_private_blocks(const struct ga_settings *settings);
 
 /* Copies the table rows of one kind from one valid value to another. */
 int ga_run_copy_settings(struct ga_settings *to, const struct ga_settings *from, enum ga_when when);
@@ -330,6 +330,13 @@ static inline bool run_drains(const struct ga_run *run)
 static inline bool run_takes_part(const struct ga_run *run, size_t replica)
 {
     return !run->replica[replica].v.dead && run_has_rows(run, replica);
+}
+
+/* Its next event is on the clock. */
+static inline bool run_has_event(const struct ga_replica_value *v)
+{
+    return v->state == GA_REPLICA_BUSY || v->state == GA_REPLICA_LATE ||
+           v->state == GA_REPLICA_SENDING;
 }
 
 /* Replicas go on by themselves and push to a server. */

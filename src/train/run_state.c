@@ -92,16 +92,19 @@ static int capture_stream(const struct ga_run *run, struct ga_state *out)
     return GA_OK;
 }
 
-/* From REDUCE on, and in a server's buffer, the sum is part of the state until it is used up. */
+/*
+ * From REDUCE on, and in a server's buffer, the sum is part of the state until it is used up. In
+ * local mode weights are averaged and there is no such sum.
+ */
 static int capture_reduced(const struct ga_run *run, struct ga_state *out)
 {
+    bool reduced = run->phase > GA_PHASE_REDUCE;
     bool buffered = ga_run_pushes(run) && run->window.arrived > 0;
 
-    if (run->phase <= GA_PHASE_REDUCE && !buffered)
-        return GA_OK;
-    if (copy_bytes(&out->reduced, run->reduced, run->sum_bytes) < 0)
+    if ((buffered || (reduced && !run_is(run, GA_FAMILY_ROUND))) &&
+        copy_bytes(&out->reduced, run->reduced, run->sum_bytes) < 0)
         return ga_error_code();
-    if (!run->has_gradient || buffered)
+    if (!reduced || !run->has_gradient)
         return GA_OK;
     return copy_bytes((void **)&out->gradient, run->gradient, run->net.parameters * sizeof(float));
 }
@@ -196,7 +199,8 @@ static int restore_room(struct ga_run *run, const struct ga_state *state)
         ga_stream_close(stream);
         return ga_error_code();
     }
-    if (replica_room(run, state) < 0 || ga_run_room_for_modes(run, state) < 0) {
+    if (replica_room(run, state) < 0 || ga_run_room_for_modes(run, state) < 0 ||
+        ga_race_room(run, state) < 0) {
         ga_stream_close(stream);
         return ga_error_code();
     }
@@ -221,12 +225,6 @@ static void restore_replica(struct ga_run *run, size_t r, const struct ga_replic
         memcpy(replica->rows, rows, value->part * sizeof *rows);
     run->late += value->state == GA_REPLICA_LATE;
     run->clock_kind->cancel(run->clock, r);
-}
-
-static bool has_event(const struct ga_replica_value *v)
-{
-    return v->state == GA_REPLICA_BUSY || v->state == GA_REPLICA_LATE ||
-           v->state == GA_REPLICA_SENDING;
 }
 
 static void restore_replicas(struct ga_run *run, const struct ga_state *state)
@@ -277,6 +275,7 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
     restore_shares(run, state);
     restore_replicas(run, state);
     run->counters = state->counters;
+    ga_race_restore(run, state);
     run->phase = state->phase;
     run->now_ns = state->now_ns;
     run->window = state->window;
@@ -292,7 +291,7 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
         memcpy(run->reduced, state->reduced, run->sum_bytes);
     ga_run_restore_modes(run, state);
     for (size_t r = 0; r < run->replicas; r++)
-        if (has_event(&run->replica[r].v))
+        if (run_has_event(&run->replica[r].v))
             ga_item_schedule(run, r);
     ga_run_choose_lanes(run);
     return GA_OK;

@@ -75,13 +75,33 @@ static int capture_average(const struct ga_run *run, struct ga_mode_state *out)
                       sizeof(float));
 }
 
-static int capture_item(const struct ga_run *run, size_t r, struct ga_mode_state *out)
+/* On the real clock a worker may be at it: what is captured is an item that has not begun. */
+static int capture_unbegun(const struct ga_run *run, struct ga_replica_value *v,
+                           struct ga_hogwild_item *to)
+{
+    struct ga_version *read = NULL;
+
+    to->change = ga_alloc(run->net.parameters, sizeof *to->change);
+    to->writes = ga_alloc(run->net.parameters, sizeof *to->writes);
+    if (!to->change || !to->writes || ga_version_open(&read, run->net.parameters, 0) < 0)
+        return ga_error_code();
+    read->number = v->read->number;
+    ga_version_close(v->read);
+    v->read = read;
+    return GA_OK;
+}
+
+static int capture_item(const struct ga_run *run, size_t r, struct ga_state *state)
 {
     const struct ga_hogwild_item *from = run->replica[r].hogwild;
+    struct ga_replica_value *v = &state->replica[r];
+    struct ga_mode_state *out = state->modes;
     struct ga_hogwild_item *to = &out->item[out->items];
 
     to->at = from->at;
     out->item_of[out->items++] = (int32_t)r;
+    if (run->clock_kind->begin && v->micro < v->micros)
+        return capture_unbegun(run, v, to);
     if (copy_array((void **)&to->change, from->change, run->net.parameters, sizeof *to->change) < 0)
         return ga_error_code();
     return copy_array((void **)&to->writes, from->writes, run->net.parameters, sizeof *to->writes);
@@ -102,8 +122,9 @@ static int capture_hogwild(const struct ga_run *run, struct ga_state *state)
         return ga_error_code();
     ga_hogwild_copy(run, out->shared, out->shared_writes);
     for (size_t r = 0; r < run->replicas; r++)
-        if (run->replica[r].hogwild && capture_item(run, r, out) < 0)
+        if (run->replica[r].v.state == GA_REPLICA_BUSY && capture_item(run, r, state) < 0)
             return ga_error_code();
+    state->counters.lost += atomic_load(&run->shared_lost);
     return GA_OK;
 }
 
@@ -228,6 +249,7 @@ void ga_run_restore_modes(struct ga_run *run, const struct ga_state *state)
     const struct ga_mode_state *modes = state->modes;
     size_t n = run->net.parameters;
 
+    atomic_store(&run->shared_lost, 0);
     drop_items(run, modes);
     ga_run_take_stock(run);
     run->has_average = modes && modes->average;
@@ -252,7 +274,6 @@ void ga_run_restore_modes(struct ga_run *run, const struct ga_state *state)
         memcpy(run->average, modes->average, n * sizeof(float));
     if (modes->shared) {
         atomic_store(&run->shared_updates, run->counters.updates);
-        atomic_store(&run->shared_lost, 0);
         for (size_t j = 0; j < n; j++) {
             atomic_store_explicit(&run->shared[j], modes->shared[j], memory_order_relaxed);
             atomic_store_explicit(&run->shared_writes[j], modes->shared_writes[j],

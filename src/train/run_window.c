@@ -155,7 +155,7 @@ int ga_window_open_next(struct ga_run *run)
         return ga_error_code();
     }
     run->window.expected = run->policy->expected(run_set(run), active);
-    run->has_gradient = false;
+    run->has_gradient = run->has_average = false;
     run->phase = GA_PHASE_MICRO;
     event = run_event(run, GA_EVENT_OPEN, -1);
     event->examples = (uint32_t)run->window.examples;

@@ -160,6 +160,7 @@ void ga_state_fini(struct ga_state *state)
     free(state->sum);
     free(state->reduced);
     free(state->gradient);
+    free(state->race);
     ga_state_init(state);
 }
 
@@ -208,5 +209,5 @@ size_t ga_state_bytes(const struct ga_state *state)
         bytes += sum_bytes;
     if (state->gradient)
         bytes += state->server->parameters * sizeof(float);
-    return bytes;
+    return bytes + state->races * sizeof *state->race;
 }

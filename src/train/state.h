@@ -229,8 +229,11 @@ struct ga_state {
     size_t sums_elements;        /* elements of one accumulator */
     enum ga_type sums_type;
     void *sum;       /* (sums, sums_elements) */
-    void *reduced;   /* (sums_elements) after REDUCE, else NULL */
+    void *reduced;   /* (sums_elements) sum of the open window or buffer, when there is one */
     float *gradient; /* (parameters) g after REDUCE until CLEAR, else NULL */
+    size_t races;    /* real clock, after ga_run_capture_race() only: turns recorded */
+    struct ga_race_turn *race; /* (races) the first is turn race_base; NULL: not captured */
+    uint64_t race_base;
 };
 
 void ga_state_init(struct ga_state *state);

@@ -65,7 +65,7 @@ static void check_run(uint64_t seed, int mode)
         interfere(&rig, &draws);
         ga_test_books_check(&books);
     }
-    assert_true(ga_run_counters(rig.run)->pushes > 0);
+    assert_true(books.micros > 0);
     ga_run_rig_close(&rig);
 }
 

@@ -16,7 +16,8 @@ enum ga_purpose {
     GA_DRAW_SHUFFLE = 2, /* position; replica = 0, the stream mixes the epoch into the seed */
     GA_DRAW_JITTER = 3,  /* item number k of the replica */
     GA_DRAW_NOISE = 4,   /* example */
-    GA_DRAW_SPLIT = 5    /* position; choice of held-out rows */
+    GA_DRAW_SPLIT = 5,   /* position; choice of held-out rows */
+    GA_DRAW_PROBE = 6    /* parameter; where a power iteration starts */
 };
 
 void ga_draw(uint64_t seed, uint64_t index, uint32_t replica, enum ga_purpose purpose,

@@ -73,6 +73,15 @@ enum ga_metric {
     GA_METRIC_REPLICA_NORM,
     GA_METRIC_COSINE,
     GA_METRIC_STALENESS,
+    GA_METRIC_STALENESS_MEAN, /* over pushes since the mode or the replicas changed last */
+    GA_METRIC_STALENESS_MAX,  /* likewise */
+    GA_METRIC_PUSHES,
+    GA_METRIC_PRIVATE_STEPS, /* local mode */
+    GA_METRIC_DRIFT,      /* local mode: sqrt(sum a_r |w_r - w_mean|^2), a_r shares of examples */
+    GA_METRIC_LOST,       /* hogwild: writes undone by others */
+    GA_METRIC_KILLED,     /* replicas */
+    GA_METRIC_SHARPNESS,  /* lambda_max at the present weights; found when asked */
+    GA_METRIC_GAUGE,      /* lr * lambda_max over the limit of the mode; above 1 it diverges */
     GA_METRIC_ACCUM_NORM, /* |mean gradient| in its accumulator now */
     GA_METRIC_ACCUM_WEIGHT,
     GA_METRIC_COUNT

@@ -139,6 +139,7 @@ void ga_run_close(struct ga_run *run)
     ga_window_fini(&run->rows);
     ga_version_close(run->server);
     ga_version_close(run->previous);
+    ga_version_close(run->sharpness.of);
     ga_settings_share_close(run->settings);
     ga_settings_share_close(run->pending);
     ga_dataset_close(run->data);

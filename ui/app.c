@@ -53,6 +53,7 @@ static int open_console(struct ga_app *app)
     const struct ga_console_options options = {.sink = ga_app_sink(app),
                                                .front = ga_app_front(app),
                                                .prompt = true,
+                                               .curves = true,
                                                .readonly = app->arguments->readonly};
     const int code = ga_console_open(&app->console, &options);
     if (code < 0)

@@ -34,7 +34,8 @@ static int open_parts(struct ga_console *console)
         return code;
     ga_feed_set_lossy(console->feed, console->options.prompt);
     const struct ga_observer observer = ga_feed_observer(console->feed);
-    code = ga_engine_observe(console->engine, &observer);
+    if (!console->options.curves)
+        code = ga_engine_observe(console->engine, &observer);
     return code < 0 ? code : open_demo(console);
 }
 

@@ -48,6 +48,7 @@ struct ga_console_options {
     struct ga_front front;
     bool prompt;   /* lines are typed: moves return at once, logged lines may be left out */
     bool readonly; /* refuse commands that write files */
+    bool curves;   /* the front end draws what closed windows say: they are not written as lines */
 };
 
 int ga_console_open(struct ga_console **out, const struct ga_console_options *options);

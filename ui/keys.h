@@ -35,7 +35,8 @@ struct ga_key_row {
     /* The text to run where it depends on the run or the key; NULL: `command`. */
     void (*make)(const struct ga_view *view, int key, struct ga_text *out);
     bool quiet;           /* not echoed in the log: it changes what is seen, not what is trained */
-    const char *hint;     /* in the bottom line; NULL: not there */
+    int rank;             /* in the bottom line, 1 before 2; 0: not there */
+    const char *hint;     /* what it says there */
     const char *hint_key; /* its key there; NULL: `name` */
     const char *help;     /* one sentence */
 };

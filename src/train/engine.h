@@ -179,6 +179,16 @@ int ga_engine_records(struct ga_engine *engine,
 int ga_engine_events(struct ga_engine *engine, size_t most,
                      int (*each)(const struct ga_event *event, void *arg), void *arg);
 
+struct ga_law_report; /* law.h */
+
+/*
+ * The laws of the run, measured over its last `updates` closed windows, or as many as there were
+ * since the settings changed or a user touched replicas or a window; thinned states of the history
+ * make it a few more. Nothing is measured where there are none.
+ */
+int ga_engine_laws(struct ga_engine *engine, uint64_t updates, bool look_at_curvature,
+                   struct ga_law_report *out);
+
 struct ga_history_info {
     uint64_t first_update, last_update; /* that `goto` can reach */
     uint64_t states, records, events;   /* kept */

@@ -217,6 +217,16 @@ const struct ga_state *ga_history_first(const struct ga_history *history)
     return state_at(history, 0);
 }
 
+size_t ga_history_states(const struct ga_history *history)
+{
+    return history->state_count;
+}
+
+const struct ga_state *ga_history_state(const struct ga_history *history, size_t k)
+{
+    return state_at(history, k);
+}
+
 const struct ga_counters *ga_history_end(const struct ga_history *history)
 {
     return &history->end;

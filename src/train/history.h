@@ -46,6 +46,10 @@ const struct ga_state *ga_history_before(const struct ga_history *history, enum 
                                          uint64_t target);
 const struct ga_state *ga_history_first(const struct ga_history *history);
 
+/* The states kept, oldest first; borrowed likewise. */
+size_t ga_history_states(const struct ga_history *history);
+const struct ga_state *ga_history_state(const struct ga_history *history, size_t k);
+
 /* How far the record goes; ga_history_reached() is called as events happen for the first time. */
 const struct ga_counters *ga_history_end(const struct ga_history *history);
 void ga_history_reached(struct ga_history *history, const struct ga_counters *counters);

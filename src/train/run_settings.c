@@ -203,3 +203,8 @@ int ga_run_settle_draft(struct ga_run *run, struct ga_settings *draft)
     *draft = settled;
     return GA_OK;
 }
+
+uint64_t ga_run_settings_epoch(const struct ga_run *run)
+{
+    return run->settings->epoch;
+}

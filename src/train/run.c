@@ -400,6 +400,7 @@ void ga_run_memory(const struct ga_run *run, struct ga_memory *replica, uint64_t
 
     ga_model_memory(&run->net, run->compute, blocks, ga_plan_micro(run_set(run)), replica);
     *run_bytes = replica->total * run->replicas + run->sum_bytes +
-                 2 * run->net.parameters * sizeof(float) + ga_dataset_bytes(run->data);
+                 (run->replicas + 2) * run->net.parameters * sizeof(float) +
+                 ga_dataset_bytes(run->data);
     *history_bytes = 0;
 }

@@ -36,6 +36,8 @@ struct ga_replica {
     size_t next_first, next_count; /* of its item's examples: the next micro-batch */
     double sole_norm;              /* of the item's only micro-batch, while it is the only one */
     bool has_sole_norm;
+    float *mean; /* (parameters) mean gradient in `sums`, while has_mean: for the cosine */
+    bool has_mean;
     struct ga_tally raced; /* hogwild on the real clock: what a worker made of the whole item */
     struct ga_error error; /* of the task; code 0: none */
 };
@@ -77,6 +79,7 @@ struct ga_run {
     float *gradient;      /* (parameters): g from REDUCE until the next OPEN */
     float *item_gradient; /* (parameters) scratch */
     bool has_gradient;
+    float *means;         /* (replicas, parameters) */
     const void **buffers; /* (replicas) for the collective */
 
     struct ga_version *

@@ -276,9 +276,11 @@ static double micro_norm(struct ga_run *run, struct ga_replica *replica, const v
     struct ga_replica_value *v = &replica->v;
     double norm = 0;
 
+    replica->has_mean = false;
     if (!(weight > 0))
         return 0;
-    norm = run->compute->mean(&run->net, sums, weight, NULL);
+    replica->has_mean = v->micro == 0;
+    norm = run->compute->mean(&run->net, sums, weight, replica->has_mean ? replica->mean : NULL);
     v->micro_norm_square += norm * norm;
     v->micro_inverse_count += replica->micro_tally.weight_square / (weight * weight);
     return norm;
@@ -327,11 +329,14 @@ int ga_item_take_whole(struct ga_run *run, size_t r, int64_t time_ns, uint32_t m
 }
 
 /* |mean gradient| of all that the accumulator holds. */
-static double item_norm(const struct ga_run *run, const struct ga_replica *replica, double weight)
+static double item_norm(const struct ga_run *run, struct ga_replica *replica, double weight)
 {
     if (replica->has_sole_norm)
         return replica->sole_norm;
-    return weight > 0 ? run->compute->mean(&run->net, replica->sums, weight, NULL) : 0;
+    if (!(weight > 0))
+        return 0;
+    replica->has_mean = true;
+    return run->compute->mean(&run->net, replica->sums, weight, replica->mean);
 }
 
 /* What the item's own accumulator says of it; in local mode, of its whole round. */

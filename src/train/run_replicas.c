@@ -22,11 +22,13 @@ void ga_run_release_replicas(struct ga_run *run)
     free(run->replica);
     run->compute->free(run->sums);
     run->compute->free(run->micro_sums);
+    free(run->means);
     free(run->buffers);
     run->collective->close(run->group);
     run->clock_kind->close(run->clock);
     run->replica = NULL;
     run->sums = run->micro_sums = NULL;
+    run->means = NULL;
     run->buffers = NULL;
     run->group = NULL;
     run->clock = NULL;
@@ -37,6 +39,7 @@ void ga_run_release_replicas(struct ga_run *run)
 struct fresh {
     struct ga_replica *replica;
     void *sums, *micro_sums;
+    float *means;
     const void **buffers;
     struct ga_group *group;
     struct ga_clock_state *clock;
@@ -47,6 +50,7 @@ static void fresh_fini(struct ga_run *run, struct fresh *fresh)
     free(fresh->replica);
     run->compute->free(fresh->sums);
     run->compute->free(fresh->micro_sums);
+    free(fresh->means);
     free(fresh->buffers);
     run->collective->close(fresh->group);
     run->clock_kind->close(fresh->clock);
@@ -61,7 +65,8 @@ static int fresh_init(struct ga_run *run, struct fresh *fresh, size_t replicas)
     fresh->buffers = ga_alloc(replicas, sizeof *fresh->buffers);
     fresh->sums = run->compute->alloc(replicas * run->sum_bytes);
     fresh->micro_sums = run->compute->alloc(micro_slots * run->sum_bytes);
-    if (!fresh->replica || !fresh->buffers || !fresh->sums || !fresh->micro_sums ||
+    fresh->means = ga_alloc_aligned(replicas, run->net.parameters * sizeof *fresh->means);
+    if (!fresh->replica || !fresh->buffers || !fresh->sums || !fresh->micro_sums || !fresh->means ||
         run->collective->open(&fresh->group, replicas) < 0 ||
         run->clock_kind->open(&fresh->clock, replicas) < 0) {
         fresh_fini(run, fresh);
@@ -97,7 +102,8 @@ static void carry_over(struct ga_run *run, struct fresh *fresh, size_t replicas)
             newcomer(run, to);
         }
         to->run = run;
-        to->has_kept = false;
+        to->has_kept = to->has_mean = false;
+        to->mean = fresh->means + r * run->net.parameters;
         to->sums = (char *)fresh->sums + r * run->sum_bytes;
         to->micro_sums = (char *)fresh->micro_sums + (run->lanes > 1 ? r * run->sum_bytes : 0);
     }
@@ -119,6 +125,7 @@ int ga_run_resize(struct ga_run *run, size_t replicas)
     run->replica = fresh.replica;
     run->sums = fresh.sums;
     run->micro_sums = fresh.micro_sums;
+    run->means = fresh.means;
     run->buffers = fresh.buffers;
     run->group = fresh.group;
     run->clock = fresh.clock;

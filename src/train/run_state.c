@@ -220,7 +220,7 @@ static void restore_replica(struct ga_run *run, size_t r, const struct ga_replic
     ga_version_share(replica->v.read);
     ga_version_share(replica->v.own);
     replica->has_kept = false;
-    replica->has_sole_norm = false;
+    replica->has_sole_norm = replica->has_mean = false;
     if (value->part > 0)
         memcpy(replica->rows, rows, value->part * sizeof *rows);
     run->late += value->state == GA_REPLICA_LATE;

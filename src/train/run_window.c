@@ -298,31 +298,24 @@ static int reduce_sums(struct ga_run *run)
                                    run->compute->sum_type);
 }
 
-/* Whether g is the mean gradient of one replica alone. */
-static bool is_of_one(const struct ga_run *run)
+static void find_cosine(struct ga_run *run, struct ga_replica *replica)
 {
-    size_t members = 0;
+    double weight = ga_tally_weight_sum(&replica->v.tally);
 
-    for (size_t r = 0; r < run->replicas; r++)
-        members += run->replica[r].v.in_window;
-    return members == 1 && run_set(run)->reduce != GA_REDUCE_SUM;
+    if (!(weight > 0))
+        return;
+    if (!replica->has_mean)
+        run->compute->mean(&run->net, replica->sums, weight, replica->mean);
+    replica->has_mean = true;
+    replica->v.cosine = ga_dot(replica->mean, run->gradient, run->net.parameters) /
+                        (replica->v.norm * run->window.norm);
 }
 
 static void find_cosines(struct ga_run *run)
 {
-    const float *gradient = is_of_one(run) ? run->gradient : run->item_gradient;
-
-    for (size_t r = 0; r < run->replicas; r++) {
-        struct ga_replica *replica = &run->replica[r];
-        double weight = ga_tally_weight_sum(&replica->v.tally);
-
-        if (!replica->v.in_window || !(weight > 0))
-            continue;
-        if (gradient == run->item_gradient)
-            run->compute->mean(&run->net, replica->sums, weight, run->item_gradient);
-        replica->v.cosine = ga_dot(gradient, run->gradient, run->net.parameters) /
-                            (replica->v.norm * run->window.norm);
-    }
+    for (size_t r = 0; r < run->replicas; r++)
+        if (run->replica[r].v.in_window)
+            find_cosine(run, &run->replica[r]);
 }
 
 /* g and its norm, if there is any weight to divide by. */

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "console/command.h"
 #include "console/describe.h"
+#include "console/export_code.h"
 #include "console/session.h"
 #include "settings/words.h"
 #include "storage/checkpoint.h"
@@ -155,7 +156,13 @@ static int export_history(struct ga_console *console, const char *path)
 
 int ga_exec_export(struct ga_console *console, size_t count, const char *const *word)
 {
-    (void)count;
+    if (strcmp(word[0], "code") == 0 && count == 3)
+        return ga_export_code(console, word[1], word[2]);
+    if (strcmp(word[0], "code") == 0 || count == 3)
+        return ga_fail(GA_EINPUT,
+                       "export %s: expected `export weights FILE`, `export history "
+                       "FILE` or `export code tensorflow|pytorch FILE`",
+                       word[0]);
     char *path = ga_join(1, word + 1);
     int code = path ? 0 : (int)GA_ENOMEM;
     if (code == 0 && strcmp(word[0], "weights") == 0)
@@ -163,7 +170,7 @@ int ga_exec_export(struct ga_console *console, size_t count, const char *const *
     else if (code == 0 && strcmp(word[0], "history") == 0)
         code = export_history(console, path);
     else if (code == 0)
-        code = ga_fail(GA_EINPUT, "export %s: expected weights or history", word[0]);
+        code = ga_fail(GA_EINPUT, "export %s: expected weights, history or code", word[0]);
     if (code == 0)
         ga_say(console, "%s written to %s", word[0], path);
     free(path);

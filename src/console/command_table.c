@@ -99,11 +99,11 @@ static const struct ga_command commands[] = {
      "position, settings. An existing file is replaced at once or not at all."},
     {"load", "", "FILE", GA_GROUP_KEEPING, 0, 1, 1, ga_exec_load, GA_COMPLETE_FILE, "",
      "Takes up a saved run, also in the middle of a window, to the same bits."},
-    {"export", "", "weights | history FILE", GA_GROUP_KEEPING, GA_COMMAND_WRITES, 2, 2,
-     ga_exec_export, GA_COMPLETE_FILE, "weights history",
+    {"export", "", "weights | history | code tensorflow|pytorch FILE", GA_GROUP_KEEPING,
+     GA_COMMAND_WRITES, 2, 3, ga_exec_export, GA_COMPLETE_FILE, "weights history code",
      "weights: a safetensors file under PyTorch's names. history: every recorded update, as CSV "
-     "for "
-     "a name in .csv, else as JSON lines."},
+     "for a name in .csv, else as JSON lines. code: a short program for that framework that trains "
+     "the same in mode sync, and with PyTorch in mode local."},
     {"log", "", "[jsonl | csv PATH [every N] | off [PATH]]", GA_GROUP_KEEPING, GA_COMMAND_WRITES, 0,
      4, ga_exec_log, GA_COMPLETE_FILE, "jsonl csv off",
      "Logs every update, or every N-th, to a file as training goes on; `log` lists the logs, `log "

@@ -272,14 +272,17 @@ static void draw_entry(const struct entry *entry, bool selected, struct ga_cells
 void ga_palette_draw(const struct ga_palette *palette, struct ga_cells *cells, struct ga_rect rect)
 {
     struct ga_rect inside = {0, 0, 0, 0};
+    struct ga_rect old = ga_cells_clip(cells, rect);
     size_t rows = 0, first = 0;
     int end = 0;
 
     ga_cells_fill(cells, rect, ' ', GA_ROLE_TEXT, 0);
     inside =
         ga_cells_frame(cells, rect, "commands and settings: type to find, Enter takes it", true);
-    if (inside.rows < 1)
+    if (inside.rows < 1) {
+        cells->clip = old;
         return;
+    }
     ga_cells_put(cells, inside.row, inside.column + 1, '/', GA_ROLE_KEY, GA_ATTR_BOLD);
     end = ga_cells_fit(cells, inside.row, inside.column + 3, inside.columns - 18, palette->query,
                        GA_ROLE_TEXT, GA_ATTR_BOLD);
@@ -296,6 +299,7 @@ void ga_palette_draw(const struct ga_palette *palette, struct ga_cells *cells, s
     if (palette->finds == 0)
         ga_cells_fit(cells, inside.row + 1, inside.column + 1, inside.columns - 2,
                      "nothing has these letters: backspace takes one back", GA_ROLE_DIM, 0);
+    cells->clip = old;
 }
 
 /* Keys stand in two halves where a screen is wide enough for both. */
@@ -324,7 +328,7 @@ void ga_help_draw(const struct ga_palette *palette, struct ga_cells *cells, stru
                   int first)
 {
     int across = halves(rect.columns - 2), rows = ga_help_rows(palette, rect.columns - 2);
-    struct ga_rect inside = {0, 0, 0, 0};
+    struct ga_rect inside = {0, 0, 0, 0}, old = ga_cells_clip(cells, rect);
 
     ga_cells_fill(cells, rect, ' ', GA_ROLE_TEXT, 0);
     inside = ga_cells_frame(
@@ -342,4 +346,5 @@ void ga_help_draw(const struct ga_palette *palette, struct ga_cells *cells, stru
     if (first + inside.rows < rows && inside.rows > 0)
         ga_cells_printf(cells, rect.row + rect.rows - 1, rect.column + 3, GA_ROLE_FOCUS, 0,
                         " %d more below ", rows - first - inside.rows);
+    cells->clip = old;
 }

@@ -62,7 +62,7 @@ struct ga_panel {
                     struct ga_text *out);
 };
 
-/* Positions in the registry: the number keys 1 .. 9, 0, and two without a key. */
+/* Positions in the registry: the number keys 1 .. 9, and three without a key. */
 enum ga_panel_position {
     GA_PANEL_LOSS,
     GA_PANEL_FIT,

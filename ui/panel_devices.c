@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "ui/figure.h"
 #include "ui/panels.h"
+#include "ui/paragraph.h"
 #include "ui/table.h"
 
 struct ga_panel_state {
@@ -75,24 +76,37 @@ static int count_of(const struct ga_closeup *closeup)
 }
 
 /* What one replica holds, part by part, and what the history does. */
-static void draw_memory(const struct ga_closeup *closeup, struct ga_cells *cells, int row,
-                        struct ga_rect inside)
+static void write_memory(const struct ga_closeup *closeup, struct ga_text *out)
 {
     const struct ga_memory *memory = &closeup->memory;
     char part[6][GA_NUMBER_TEXT];
-    struct ga_text text = GA_TEXT_INIT;
     const uint64_t bytes[6] = {memory->weights,     memory->accumulators, memory->optimizer,
                                memory->activations, memory->total,        closeup->history_bytes};
 
     for (int i = 0; i < 6; i++)
         ga_format_bytes(part[i], bytes[i]);
-    ga_text_printf(&text,
+    ga_text_printf(out,
                    "a replica holds %s: weights %s, accumulators %s, optimizer %s, activations "
                    "%s; history %s",
                    part[4], part[0], part[1], part[2], part[3], part[5]);
-    ga_cells_fit(cells, row, inside.column + 1, inside.columns - 2, ga_text_get(&text), GA_ROLE_DIM,
-                 0);
+}
+
+/* At the bottom, in as many rows as the devices leave; returns how many. */
+static int draw_memory(const struct ga_closeup *closeup, struct ga_cells *cells, int most,
+                       struct ga_rect inside)
+{
+    struct ga_rect area = {0, inside.column + 1, 0, inside.columns - 2};
+    struct ga_text text = GA_TEXT_INIT;
+
+    if (closeup->memory.total == 0 || most < 1)
+        return 0;
+    write_memory(closeup, &text);
+    area.rows = ga_paragraph_rows(ga_text_get(&text), area.columns);
+    area.rows = area.rows < most ? area.rows : most;
+    area.row = inside.row + inside.rows - area.rows;
+    ga_paragraph_draw(ga_text_get(&text), 0, NULL, cells, area);
     ga_text_free(&text);
+    return area.rows;
 }
 
 static void devices_draw(struct ga_panel_state *state, const struct ga_scene *scene,
@@ -100,7 +114,8 @@ static void devices_draw(struct ga_panel_state *state, const struct ga_scene *sc
 {
     const struct ga_closeup *closeup = scene->closeup;
     struct ga_table_place place[GA_TABLE_COLUMNS];
-    int count = count_of(closeup), memory = inside.rows >= 3 && closeup->memory.total > 0;
+    int count = count_of(closeup), most = inside.rows - 2 > count ? inside.rows - 1 - count : 0;
+    int memory = draw_memory(closeup, cells, most > 0 || inside.rows < 3 ? most : 1, inside);
     int rows = inside.rows - 1 - memory;
 
     state->page = rows;
@@ -114,8 +129,6 @@ static void devices_draw(struct ga_panel_state *state, const struct ga_scene *sc
     if (count == 0)
         ga_cells_fit(cells, inside.row + 1, inside.column + 1, inside.columns - 2,
                      "no device is in use", GA_ROLE_DIM, 0);
-    if (memory)
-        draw_memory(closeup, cells, inside.row + inside.rows - 1, inside);
 }
 
 static bool devices_key(struct ga_panel_state *state, const struct ga_scene *scene, int key)

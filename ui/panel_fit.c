@@ -182,8 +182,8 @@ static unsigned shade(const struct ga_fit *fit, size_t which, int row, int colum
     return count ? sum / count : 0;
 }
 
-static void draw_picture(const struct ga_fit *fit, size_t which, int size, struct ga_cells *cells,
-                         int row, int column)
+static void draw_picture(const struct ga_fit *fit, size_t which, int size, int zoom,
+                         struct ga_cells *cells, int row, int column)
 {
     static const uint32_t shades[] = {' ', 0x2591, 0x2592, 0x2593, 0x2588};
     static const char letters[] = " .:+#";
@@ -194,22 +194,28 @@ static void draw_picture(const struct ga_fit *fit, size_t which, int size, struc
             unsigned step = shade(fit, which, r, c, size) * 5 / 256;
             uint32_t character = ascii ? (unsigned char)letters[step] : shades[step];
 
-            ga_cells_put(cells, row + r, column + 2 * c, character, GA_ROLE_TEXT, 0);
-            ga_cells_put(cells, row + r, column + 2 * c + 1, character, GA_ROLE_TEXT, 0);
+            ga_cells_fill(cells,
+                          (struct ga_rect){row + r * zoom, column + 2 * c * zoom, zoom, 2 * zoom},
+                          character, GA_ROLE_TEXT, 0);
         }
 }
 
-/* Misread pictures beside each other, each with what it is and what it was read as. */
+/* Misread pictures beside each other, each with what it is and what it was read as. Too large ones
+ * are averaged over squares of `size` pixels, small ones enlarged while two fit. */
 static void draw_misread(const struct ga_fit *fit, struct ga_cells *cells, struct ga_rect inside)
 {
-    int size = 1, width = 0;
+    int size = 1, zoom = 1, rows = 0, width = 0;
 
     if (fit->pixel_rows < 1 || fit->pixel_columns < 1 || inside.rows < 4)
         return;
     while ((fit->pixel_rows + size - 1) / size > inside.rows - 1)
         size++;
+    rows = (fit->pixel_rows + size - 1) / size;
     width = 2 * ((fit->pixel_columns + size - 1) / size);
-    width = width < 9 ? 9 : width;
+    while (zoom < 4 && rows * (zoom + 1) < inside.rows &&
+           2 * (width * (zoom + 1) + 2) <= inside.columns)
+        zoom++;
+    width = width * zoom < 9 ? 9 : width * zoom;
     for (size_t i = 0; i < fit->misread && i < GA_FIT_MISREAD; i++) {
         int column = inside.column + (int)i * (width + 2);
 
@@ -217,7 +223,7 @@ static void draw_misread(const struct ga_fit *fit, struct ga_cells *cells, struc
             return;
         ga_cells_printf(cells, inside.row, column, GA_ROLE_BAD, 0, "%d read %d", fit->miss[i].label,
                         fit->miss[i].predicted);
-        draw_picture(fit, i, size, cells, inside.row + 1, column);
+        draw_picture(fit, i, size, zoom, cells, inside.row + 1, column);
     }
 }
 
@@ -225,7 +231,7 @@ static void draw_classes(const struct ga_fit *fit, struct ga_cells *cells, struc
 {
     int taken = draw_confusion(fit, cells, inside);
 
-    taken += taken ? 3 : 0;
+    taken += taken ? 2 : 0;
     draw_misread(
         fit, cells,
         (struct ga_rect){inside.row, inside.column + taken, inside.rows, inside.columns - taken});
@@ -260,7 +266,8 @@ static void fit_draw(struct ga_panel_state *state, const struct ga_scene *scene,
         draw_quadratic(fit, cells, inside);
     else
         ga_cells_fit(cells, inside.row, inside.column + 1, inside.columns - 1,
-                     "one input, classes or a quadratic can be drawn", GA_ROLE_DIM, 0);
+                     fit->rows ? "one input, classes or a quadratic can be drawn" : "no run yet",
+                     GA_ROLE_DIM, 0);
 }
 
 static void fit_caption(struct ga_panel_state *state, const struct ga_scene *scene,

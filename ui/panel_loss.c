@@ -1,8 +1,11 @@
 /* The loss: the window's line bold, each replica's dim below it, the smoothed one over the raw. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "ui/big.h"
 #include "ui/chart.h"
 #include "ui/figure.h"
 #include "ui/panels.h"
@@ -75,6 +78,19 @@ static size_t choose_looks(const struct ga_scene *scene, enum ga_glyphs glyphs,
     return looks;
 }
 
+/* On a large panel, as on a projector, the number of updates in large digits. */
+static void draw_counter(const struct ga_view *view, struct ga_cells *cells, struct ga_rect inside)
+{
+    char text[24];
+    int column = 0;
+
+    snprintf(text, sizeof text, "%" PRIu64, view->counters.updates);
+    column = inside.column + inside.columns - ga_big_columns(text) - 2;
+    ga_big_draw(cells, inside.row + 1, column, text, GA_ROLE_TITLE);
+    ga_cells_text(cells, inside.row + 4, inside.column + inside.columns - 9, "updates", GA_ROLE_DIM,
+                  0);
+}
+
 static void loss_draw(struct ga_panel_state *state, const struct ga_scene *scene,
                       struct ga_cells *cells, struct ga_rect inside)
 {
@@ -82,6 +98,8 @@ static void loss_draw(struct ga_panel_state *state, const struct ga_scene *scene
     size_t looks = choose_looks(scene, cells->glyphs, look);
 
     ga_chart_draw(&state->chart, scene, look, looks, scene->log_y, cells, inside);
+    if (inside.rows >= 14 && inside.columns >= 76)
+        draw_counter(scene->view, cells, inside);
 }
 
 static bool loss_key(struct ga_panel_state *state, const struct ga_scene *scene, int key)

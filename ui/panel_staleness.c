@@ -98,10 +98,10 @@ static void draw_bin(const struct ga_staleness *seen, const struct ga_law *law, 
                     ga_figure_percent(text, law->shape[bin]));
 }
 
-/* lr*lambda beside the largest value that is stable at this staleness. */
+/* How far the rate is from the largest one that is stable at this staleness. */
 static void draw_gauge(const struct ga_law *law, struct ga_cells *cells, struct ga_rect row)
 {
-    double ratio = law->gauge / law->limit;
+    double ratio = law->gauge;
     unsigned role = ratio > 1 ? GA_ROLE_BAD : ratio > 0.7 ? GA_ROLE_WARN : GA_ROLE_GOOD;
     char figure[GA_FIGURE_TEXT];
     int column = ga_cells_text(cells, row.row, row.column, "stability ", GA_ROLE_DIM, 0);
@@ -126,7 +126,7 @@ static void staleness_draw(struct ga_panel_state *state, const struct ga_scene *
     const struct ga_law *law = &scene->closeup->law;
     struct ga_staleness seen;
     struct ga_rect row = {inside.row, inside.column + 1, 1, inside.columns - 2};
-    bool gauge = isfinite(law->gauge) && law->limit > 0 && inside.rows >= 4;
+    bool gauge = law->gauge >= 0 && inside.rows >= 4;
     double full = 0;
     int low = 0, end = 0;
 

@@ -246,8 +246,8 @@ static void timeline_draw(struct ga_panel_state *state, const struct ga_scene *s
     int below = inside.rows >= 4 && count <= inside.rows - 2 ? 2 : inside.rows >= 3 ? 1 : 0;
     int rows = inside.rows - below, shown = 0, bottom = 0;
     struct page page = turn_page(state, closeup, inside);
-    /* With room to spare a blank row between replicas. */
-    int step = count > 0 && rows / count >= 2 ? 2 : 1;
+    /* With room to spare rows are thicker and stand apart. */
+    int step = count < 1 || rows / count < 2 ? 1 : rows / count > 4 ? 4 : rows / count;
 
     if (page.columns < 4)
         return;
@@ -255,11 +255,12 @@ static void timeline_draw(struct ga_panel_state *state, const struct ga_scene *s
     if (state->first + rows > count)
         state->first = count > rows ? count - rows : 0;
     for (; shown * step < rows && state->first + shown < count; shown++)
-        draw_replica(scene, &page, state->first + shown, cells, inside.row + shown * step,
-                     inside.column);
-    bottom = inside.row + (shown > 0 ? (shown - 1) * step + 1 : 0);
+        for (int thick = 0; thick == 0 || thick < step - 1; thick++)
+            draw_replica(scene, &page, state->first + shown, cells,
+                         inside.row + shown * step + thick, inside.column);
+    bottom = inside.row + shown * step;
     if (below == 2)
-        draw_updates(closeup, &page, cells, bottom + (step > 1));
+        draw_updates(closeup, &page, cells, bottom);
     if (below)
         draw_axis(&page, cells, inside.row + inside.rows - 1);
 }

@@ -80,8 +80,9 @@ static uint32_t shade_of(double share, enum ga_glyphs glyphs)
     return glyphs == GA_GLYPHS_ASCII ? (unsigned char)letters[sign][step] : shades[sign][step];
 }
 
+/* A strip of `rows` rows. */
 static void draw_strip(const struct strip *strip, const char *name, unsigned role,
-                       const float *value, struct ga_cells *cells, int row)
+                       const float *value, struct ga_cells *cells, int row, int rows)
 {
     double largest = 0;
     char figure[GA_FIGURE_TEXT];
@@ -95,13 +96,13 @@ static void draw_strip(const struct strip *strip, const char *name, unsigned rol
         double share = largest > 0 ? chosen / largest : 0;
         bool strange = isnan(chosen);
 
-        for (int i = 0; i < strip->wide; i++)
-            ga_cells_put(cells, row, strip->column + (int)g * strip->wide + i,
-                         strange ? '!' : shade_of(share, cells->glyphs),
-                         strange              ? GA_ROLE_BAD
-                         : fabs(share) < 0.02 ? GA_ROLE_BORDER
-                                              : ga_replica_role(share < 0 ? 1 : 0),
-                         0);
+        ga_cells_fill(
+            cells, (struct ga_rect){row, strip->column + (int)g * strip->wide, rows, strip->wide},
+            strange ? '!' : shade_of(share, cells->glyphs),
+            strange              ? GA_ROLE_BAD
+            : fabs(share) < 0.02 ? GA_ROLE_BORDER
+                                 : ga_replica_role(share < 0 ? 1 : 0),
+            0);
     }
     ga_cells_text(cells, row, strip->column + (int)groups * strip->wide + 1,
                   ga_figure(figure, largest, 8, 4), GA_ROLE_DIM, 0);
@@ -129,7 +130,7 @@ static void weights_draw(struct ga_panel_state *state, const struct ga_scene *sc
 {
     const struct ga_heat *heat = &scene->closeup->heat;
     struct strip strip = fit_strip(heat, inside);
-    int row = inside.row, bottom = inside.row + inside.rows;
+    int row = inside.row, bottom = inside.row + inside.rows, each = 1, thick = 1;
     int replicas = (int)(heat->replicas < GA_WATCH_REPLICAS ? heat->replicas : GA_WATCH_REPLICAS);
 
     if (heat->values == 0 || strip.columns < 4) {
@@ -139,15 +140,21 @@ static void weights_draw(struct ga_panel_state *state, const struct ga_scene *sc
     }
     if (inside.rows >= 3)
         draw_names(&strip, heat, cells, row++);
-    draw_strip(&strip, "weights", GA_ROLE_TITLE, heat->weight, cells, row++);
-    state->page = bottom - row;
+    /* With room to spare strips are thicker and stand apart. */
+    each = (bottom - row - 1) / (replicas + 1);
+    each = each < 2 ? 1 : each > 4 ? 4 : each;
+    thick = each > 1 ? each - 1 : 1;
+    draw_strip(&strip, "weights", GA_ROLE_TITLE, heat->weight, cells, row, thick);
+    row += each;
+    state->page = (bottom - row) / each;
     if (state->first + state->page > replicas)
         state->first = replicas > state->page ? replicas - state->page : 0;
-    for (int r = state->first; r < replicas && row < bottom; r++) {
+    for (int r = state->first; r < replicas && row + thick <= bottom; r++, row += each) {
         char name[24];
 
         snprintf(name, sizeof name, "grad r%d", r);
-        draw_strip(&strip, name, ga_replica_role((uint32_t)r), heat->gradient[r], cells, row++);
+        draw_strip(&strip, name, ga_replica_role((uint32_t)r), heat->gradient[r], cells, row,
+                   thick);
     }
     if (row < bottom && heat->stride > 0 && scene->parameter / heat->stride < heat->values)
         ga_cells_put(cells, row,

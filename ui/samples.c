@@ -15,7 +15,9 @@ struct row {
 
 struct push {
     uint64_t windows;
+    uint32_t replicas;
     uint16_t tau;
+    uint8_t mode;
 };
 
 struct ga_samples {
@@ -114,7 +116,8 @@ static void add_pushes(struct ga_samples *samples, const struct ga_sample *sampl
 {
     drop_pushes(samples, sample->windows);
     for (uint32_t i = 0; i < sample->pushes && i < GA_WATCH_PUSHES; i++) {
-        samples->push[samples->push_head] = (struct push){sample->windows, sample->tau[i]};
+        samples->push[samples->push_head] =
+            (struct push){sample->windows, sample->replicas, sample->tau[i], sample->mode};
         samples->push_head = (samples->push_head + 1) % GA_SAMPLES_PUSHES;
         samples->pushes += samples->pushes < GA_SAMPLES_PUSHES;
     }
@@ -258,6 +261,7 @@ int ga_samples_smooth(struct ga_samples *samples, double weight)
 
 void ga_samples_staleness(const struct ga_samples *samples, struct ga_staleness *out)
 {
+    const struct push *newest = NULL;
     double sum = 0;
 
     memset(out, 0, sizeof *out);
@@ -266,6 +270,9 @@ void ga_samples_staleness(const struct ga_samples *samples, struct ga_staleness 
 
         if (push->windows > samples->place)
             continue;
+        newest = newest ? newest : push;
+        if (push->mode != newest->mode || push->replicas != newest->replicas)
+            break;
         out->count[push->tau < GA_TAU_BINS ? push->tau : GA_TAU_BINS - 1]++;
         out->pushes++;
         out->most = push->tau > out->most ? push->tau : out->most;

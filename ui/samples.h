@@ -64,7 +64,8 @@ void ga_samples_clear(struct ga_samples *samples);
  */
 int ga_samples_smooth(struct ga_samples *samples, double weight);
 
-/* Staleness of the newest pushes in sight (at most GA_SAMPLES_PUSHES), bin by bin. */
+/* Staleness of the newest pushes in sight (at most GA_SAMPLES_PUSHES) since the mode or the number
+ * of replicas changed, bin by bin. */
 #define GA_SAMPLES_PUSHES 8192
 struct ga_staleness {
     uint64_t count[GA_TAU_BINS]; /* the last bin holds what is beyond it too */

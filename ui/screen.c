@@ -41,8 +41,8 @@ void ga_screen_close(struct ga_screen *screen)
 /* The name in the upper edge: its number key, then the title. */
 static void write_title(int position, char *out, size_t size)
 {
-    if (position < 10)
-        snprintf(out, size, "%d %s", (position + 1) % 10, ga_panel_at(position)->title);
+    if (position < 9)
+        snprintf(out, size, "%d %s", position + 1, ga_panel_at(position)->title);
     else
         snprintf(out, size, "%s", ga_panel_at(position)->title);
 }

@@ -25,6 +25,8 @@ struct part {
 struct parts {
     struct part part[PARTS];
     int count;
+    bool narrow; /* no blanks that only keep later parts in their place */
+    bool tiny;   /* no panel is shown: the loss stands here alone */
 };
 
 static struct part *add(struct parts *parts, int line, int weight, unsigned role,
@@ -116,7 +118,7 @@ static void add_state(struct parts *parts, const struct ga_scene *scene)
     const char *word = scene->view->running ? "RUN" : stopped ? "STOPPED" : "PAUSED";
     unsigned role = scene->view->running ? GA_ROLE_GOOD : stopped ? GA_ROLE_BAD : GA_ROLE_WARN;
 
-    add(parts, 0, 100, role, GA_ATTR_BOLD | GA_ATTR_REVERSE, " %-7s", word);
+    add(parts, 0, 100, role, GA_ATTR_BOLD | GA_ATTR_REVERSE, parts->narrow ? " %s" : " %-7s", word);
     if (stopped)
         add(parts, 1, 97, GA_ROLE_BAD, GA_ATTR_BOLD, "%s", scene->stopped);
 }
@@ -138,7 +140,8 @@ static void add_place(struct parts *parts, const struct ga_view *view)
     int accum = view->settings.accum;
     int width = snprintf(NULL, 0, "%d", accum);
 
-    add(parts, 0, 96, GA_ROLE_TEXT, GA_ATTR_BOLD, "update %-5" PRIu64, view->counters.updates);
+    add(parts, 0, 96, GA_ROLE_TEXT, GA_ATTR_BOLD, "update %-*" PRIu64, parts->narrow ? 1 : 5,
+        view->counters.updates);
     if (view->phase == GA_PHASE_IDLE || view->phase == GA_PHASE_MICRO)
         add(parts, 0, 80, GA_ROLE_TEXT, 0, "micro %*u/%d", width,
             view->phase == GA_PHASE_IDLE ? 0 : micro_now(view), accum);
@@ -197,7 +200,8 @@ static void add_learning(struct parts *parts, const struct ga_view *view)
     add(parts, 0, 55, GA_ROLE_DIM, 0, "%5s ex/s",
         view->examples_per_second > 0 ? ga_figure_count(figure, view->examples_per_second) : "-");
     if (view->counters.updates > 0)
-        add(parts, 1, 65, GA_ROLE_TEXT, 0, "loss %s", ga_figure(figure, view->record.loss, 7, 5));
+        add(parts, 1, parts->tiny ? 95 : 65, GA_ROLE_TEXT, 0, "loss %s",
+            ga_figure(figure, view->record.loss, 7, 5));
     add(parts, 1, 52, GA_ROLE_TEXT, 0, "pace %s", pace);
     add(parts, 1, 40, GA_ROLE_DIM, 0, "time %s",
         ga_figure_time(figure, (double)view->now_ns * 1e-9));
@@ -251,6 +255,27 @@ static int columns_of(const struct parts *parts, const bool *chosen)
     return columns;
 }
 
+/* A short part may have room where a more important long one had none. */
+static void take_back(const struct parts *parts, int line, bool all, int columns, bool *chosen)
+{
+    for (;;) {
+        int best = -1;
+
+        for (int i = 0; i < parts->count; i++) {
+            const struct part *part = &parts->part[i];
+
+            if (chosen[i] || part->gone || (!all && part->line > line) ||
+                (best >= 0 && part->weight <= parts->part[best].weight))
+                continue;
+            if (columns_of(parts, chosen) + GAP + ga_text_columns(part->text) <= columns)
+                best = i;
+        }
+        if (best < 0)
+            return;
+        chosen[best] = true;
+    }
+}
+
 /* The parts of a row: those that want it or an earlier one, without the least important ones. */
 static void choose(const struct parts *parts, int line, bool all, int columns, bool *chosen)
 {
@@ -268,6 +293,7 @@ static void choose(const struct parts *parts, int line, bool all, int columns, b
             return;
         chosen[least] = false;
     }
+    take_back(parts, line, all, columns, chosen);
 }
 
 static void draw_row(struct parts *parts, const bool *chosen, struct ga_cells *cells, int row,
@@ -289,7 +315,7 @@ static void draw_row(struct parts *parts, const bool *chosen, struct ga_cells *c
 
 void ga_status_draw(const struct ga_scene *scene, struct ga_cells *cells, struct ga_rect rect)
 {
-    struct parts parts = {.count = 0};
+    struct parts parts = {.narrow = rect.columns < 60, .tiny = rect.columns < 32};
     bool chosen[PARTS];
 
     add_state(&parts, scene);

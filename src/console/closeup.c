@@ -7,11 +7,17 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "console/watch_inside.h"
-#include "train/plan.h"
+#include "train/sharpness.h"
 
 /* Beyond this a look at the accumulators would cost the run more than it shows. */
 #define MOST_SUMS 65536
+
+/* Rows times parameters for which the curvature of a net is looked for. */
+#define CHEAP_MOVING   4000.0
+#define CHEAP_STANDING 200000.0
+#define GAUGE_NS       INT64_C(1000000000)
 
 static void make_shares(struct ga_run *run, struct ga_closeup *out)
 {
@@ -115,50 +121,48 @@ static int make_explanation(struct ga_run *run, size_t position, struct ga_close
     return code;
 }
 
-/* On a quadratic the sharpest curvature is known: the mean of lambda over the rows. */
-static double sharpest(const struct ga_table *table)
-{
-    double most = 0;
+_Static_assert(GA_TAU_BINS == GA_SHAPE_BINS, "bins of the law");
 
-    for (size_t j = 0; j < table->input_width; j++) {
-        double sum = 0;
-
-        for (size_t i = 0; i < table->train; i++)
-            sum += (double)table->inputs[i * table->input_width + j];
-        most = fmax(most, sum / (double)table->train);
-    }
-    return most;
-}
-
-/* Whether every item takes the same time: nothing random, nobody slow, the same examples in each.
+/*
+ * Finding the curvature of a net costs some hundred gradients of the whole data, so it is left out
+ * where they are not cheap, and made once a second at the most while the weights keep changing.
  */
-static bool equal_times(struct ga_run *run, const struct ga_table *table)
+static bool gauge_is_due(struct ga_run *run, struct ga_watch *watch)
 {
-    const struct ga_settings *settings = ga_run_settings(run);
-    uint64_t window = ga_plan_window(settings), replicas = ga_run_replicas(run);
-    bool equal = settings->clock == GA_CLOCK_VIRTUAL &&
-                 settings->jitter.kind == GA_JITTER_CONSTANT &&
-                 settings->sharding == GA_SHARD_STREAM && window > 0 &&
-                 table->train % window == 0 && window % replicas == 0;
+    const struct ga_table *table = ga_dataset_table(ga_run_data(run));
+    double cost = (double)table->train * (double)ga_run_net_of(run)->parameters;
+    bool moving = ga_engine_moving(watch->engine);
+    int64_t now = ga_now_ns();
 
-    for (size_t r = 0; equal && r < replicas; r++)
-        equal = ga_run_replica(run, r)->slow == 1;
-    return equal;
+    if (table->kind == GA_TARGET_QUADRATIC)
+        return true;
+    if (cost > (moving ? CHEAP_MOVING : CHEAP_STANDING) ||
+        (moving && now - watch->gauge_ns < GAUGE_NS))
+        return false;
+    watch->gauge_ns = now;
+    return true;
 }
 
-static void make_law(struct ga_run *run, struct ga_law *law)
+static void make_law(struct ga_run *run, struct ga_watch *watch, struct ga_law *law)
 {
     const struct ga_settings *settings = ga_run_settings(run);
-    const struct ga_table *table = ga_dataset_table(ga_run_data(run));
-    bool plain = settings->optimizer == GA_SGD && settings->momentum == 0 && settings->clip == 0;
+    struct ga_staleness_law staleness;
+    struct ga_stability stability;
+    struct ga_crew crew;
 
-    ga_law_make(settings, equal_times(run, table), law);
-    /* The limit is that of plain steps, all of the same size. */
-    if (table->kind != GA_TARGET_QUADRATIC || !law->has_mean || !plain ||
-        settings->scale != GA_SCALE_FULL || table->train * table->input_width > MOST_SUMS)
-        return;
-    law->gauge = settings->lr * sharpest(table);
-    law->limit = ga_law_limit(law->mean);
+    ga_crew_of(run, settings, &crew);
+    ga_staleness_law(settings, &crew, &staleness);
+    law->has_mean = !isnan(staleness.mean);
+    law->mean = staleness.mean;
+    law->has_shape = staleness.has_shape;
+    memcpy(law->shape, staleness.shape, sizeof law->shape);
+    snprintf(law->text, sizeof law->text, "%s", staleness.text);
+    ga_run_stability(run, &stability);
+    law->limit = stability.limit;
+    if (gauge_is_due(run, watch))
+        law->gauge = ga_run_gauge(run);
+    else if (!ga_engine_moving(watch->engine) || isnan(stability.limit))
+        law->gauge = (double)NAN;
 }
 
 int ga_closeup_make(struct ga_run *run, const struct ga_look *look)
@@ -179,7 +183,7 @@ int ga_closeup_make(struct ga_run *run, const struct ga_look *look)
     if (code == GA_OK && look->parts & GA_LOOK_HEAT)
         code = make_heat(run, look->watch, &out->heat);
     if (look->parts & GA_LOOK_LAW)
-        make_law(run, &out->law);
+        make_law(run, look->watch, &out->law);
     if (code == GA_OK && look->parts & GA_LOOK_EXPLAIN)
         code = make_explanation(run, look->position, out);
     return code;

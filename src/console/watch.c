@@ -91,6 +91,7 @@ static void observe(void *self, struct ga_run *run, const struct ga_update_recor
         .time_ns = record->time_ns,
         .wall_ns = ga_now_ns(),
         .applied = record->applied,
+        .mode = record->mode,
         .loss = record->loss,
         .grad_norm = record->grad_norm,
         .update_norm = record->applied ? record->update_norm : (double)NAN,

@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "console/law.h"
 #include "model/model.h"
 #include "train/engine.h"
 
@@ -33,6 +32,7 @@ struct ga_sample {
     int64_t time_ns, wall_ns;
     bool place;   /* the run stands here; not a window */
     bool applied; /* false: skipped */
+    uint8_t mode; /* enum ga_mode */
     uint32_t replicas;
     uint32_t pushes; /* entries of tau */
     double loss, grad_norm, update_norm;
@@ -102,6 +102,18 @@ struct ga_heat {
         char name[32];
         size_t first; /* position in `weight` */
     } tensor[GA_NET_TENSORS];
+};
+
+/* Staleness as theory has it for the mode in force, and how far the rate is from divergence. */
+#define GA_TAU_BINS 64
+struct ga_law {
+    bool has_mean, has_shape;
+    double mean;               /* staleness on average over many pushes */
+    double shape[GA_TAU_BINS]; /* probability of each; the last bin holds the tail */
+    double
+        gauge; /* lr * curvature over its limit: above 1 it diverges; NaN: unknown, or too dear */
+    double limit;  /* of lr * curvature; NaN: unknown */
+    char text[96]; /* the law in words */
 };
 
 struct ga_device_row {

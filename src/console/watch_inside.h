@@ -32,6 +32,7 @@ struct ga_watch {
     size_t sum_capacity;
     int32_t *owner; /* (N) replica of each row; -1: none */
     size_t owner_capacity;
+    int64_t gauge_ns;   /* when the curvature was looked for last */
     int64_t classes_ns; /* when the table of classes was made, and of which weights */
     uint64_t classes_version;
     uintptr_t classes_run;

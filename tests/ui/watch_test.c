@@ -1,0 +1,291 @@
+/*
+ * What the screen watches, from a real run: every window in order, places after going back,
+ * close-ups that agree with the run.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console/console.h"
+#include "console/watch.h"
+#include "support/support.h"
+#include "ui/samples.h"
+
+struct bench {
+    struct ga_console *console;
+    struct ga_watch *watch;
+    struct ga_samples *samples;
+    struct ga_closeup *closeup;
+};
+
+static int swallow(void *self, const char *bytes, size_t length)
+{
+    (void)self;
+    (void)bytes;
+    (void)length;
+    return 0;
+}
+
+static void complain(void *self, const char *bytes, size_t length)
+{
+    (void)self;
+    print_error("%.*s", (int)length, bytes);
+}
+
+static void bench_open(struct bench *bench)
+{
+    struct ga_console_options options = {.sink = {NULL, swallow, complain}};
+
+    memset(bench, 0, sizeof *bench);
+    assert_int_equal(ga_console_open(&bench->console, &options), 0);
+    assert_int_equal(ga_watch_open(&bench->watch, ga_console_engine(bench->console), NULL), 0);
+    assert_int_equal(ga_samples_open(&bench->samples, 0), 0);
+    bench->closeup = calloc(1, sizeof *bench->closeup);
+    assert_non_null(bench->closeup);
+}
+
+static void bench_close(struct bench *bench)
+{
+    ga_watch_close(bench->watch);
+    ga_console_close(bench->console);
+    ga_samples_close(bench->samples);
+    free(bench->closeup);
+}
+
+static void run(struct bench *bench, const char *line)
+{
+    const struct ga_origin origin = {"test", 1};
+
+    assert_int_equal(ga_console_line(bench->console, line, strlen(line), &origin), 0);
+}
+
+/* Looks, and takes all that came. */
+static void look(struct bench *bench, unsigned parts, size_t position)
+{
+    struct ga_sample sample;
+
+    assert_int_equal(ga_watch_look(bench->watch, parts, position, bench->closeup), 0);
+    while (ga_watch_take(bench->watch, &sample))
+        assert_int_equal(ga_samples_append(bench->samples, &sample), 0);
+}
+
+static const struct ga_view *view_of(struct bench *bench)
+{
+    return ga_engine_view(ga_console_engine(bench->console));
+}
+
+static void every_window_comes_in_order(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench);
+    run(&bench, "run 300");
+    look(&bench, 0, 0);
+    assert_int_equal(ga_samples_count(bench.samples), 300);
+    for (size_t row = 0; row < 300; row++)
+        assert_close(ga_samples_x(bench.samples, GA_X_UPDATES, row), (double)row + 1, 0);
+    assert_close(ga_samples_value(bench.samples, GA_SERIES_LOSS, 299), view_of(&bench)->record.loss,
+                 1e-6);
+    assert_int_equal(ga_samples_replicas(bench.samples), 2);
+    bench_close(&bench);
+}
+
+static void going_back_is_seen(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench);
+    run(&bench, "run 100");
+    look(&bench, 0, 0);
+    run(&bench, "back 60");
+    look(&bench, 0, 0);
+    assert_int_equal(ga_samples_count(bench.samples), 40);
+    run(&bench, "next 10");
+    look(&bench, 0, 0);
+    assert_int_equal(ga_samples_count(bench.samples), 50);
+    /* The recorded future is still there, and going there by a jump shows it. */
+    run(&bench, "goto 90");
+    look(&bench, 0, 0);
+    assert_int_equal(ga_samples_count(bench.samples), 90);
+    run(&bench, "back 50");
+    run(&bench, "set lr 0.02");
+    run(&bench, "next 5");
+    look(&bench, 0, 0);
+    assert_int_equal(ga_samples_count(bench.samples), 45);
+    run(&bench, "reset");
+    look(&bench, 0, 0);
+    assert_int_equal(ga_samples_count(bench.samples), 0);
+    bench_close(&bench);
+}
+
+/* Far more windows than the ring has room for, before anybody takes one. */
+static void a_full_ring_keeps_the_last_and_the_worst(void **state)
+{
+    struct bench bench;
+    double last = 0;
+
+    (void)state;
+    bench_open(&bench);
+    run(&bench, "run 9000");
+    look(&bench, 0, 0);
+    size_t count = ga_samples_count(bench.samples);
+    assert_true(count < 9000 && count > 4000);
+    assert_close(ga_samples_value(bench.samples, GA_SERIES_LOSS, 0),
+                 ga_samples_extent(bench.samples, GA_SERIES_LOSS, 0, count, false).high, 0);
+    run(&bench, "next");
+    look(&bench, 0, 0);
+    last = ga_samples_x(bench.samples, GA_X_UPDATES, ga_samples_count(bench.samples) - 1);
+    assert_close(last, 9001, 0);
+    bench_close(&bench);
+}
+
+static void the_fit_is_that_of_the_run(void **state)
+{
+    struct bench bench;
+    size_t owners[2] = {0, 0};
+
+    (void)state;
+    bench_open(&bench);
+    run(&bench, "run 20");
+    run(&bench, "micro 3");
+    look(&bench, GA_LOOK_FIT | GA_LOOK_HEAT | GA_LOOK_EXPLAIN, 2);
+    const struct ga_fit *fit = &bench.closeup->fit;
+    assert_int_equal(fit->kind, GA_FIT_CURVE);
+    assert_int_equal(fit->points, 50);
+    for (size_t i = 0; i < 50; i++) {
+        double x = (double)fit->point[i].x;
+
+        assert_close((double)fit->point[i].y, x * x, 1e-6);
+        assert_true(i == 0 || x > (double)fit->point[i - 1].x);
+        assert_in_range(fit->point[i].replica, 0, 1);
+        owners[fit->point[i].replica]++;
+    }
+    assert_int_equal(owners[0], 25);
+    assert_int_equal(owners[1], 25);
+    assert_int_equal(bench.closeup->heat.values, 16);
+    assert_string_equal(bench.closeup->parameter, "layers.0.weight[2]");
+    assert_non_null(strstr(bench.closeup->explain, "layers.0.weight[2]"));
+    double largest = 0;
+    for (size_t i = 0; i < 16; i++)
+        largest = fmax(largest, fabs((double)bench.closeup->heat.gradient[0][i]));
+    assert_true(largest > 0);
+    /* A position beyond the last is the first. */
+    look(&bench, GA_LOOK_EXPLAIN, 100000);
+    assert_string_equal(bench.closeup->parameter, "layers.0.weight[0]");
+    bench_close(&bench);
+}
+
+static void spans_follow_each_other(void **state)
+{
+    struct bench bench;
+    int64_t end[2] = {INT64_MIN, INT64_MIN};
+    size_t micros = 0;
+
+    (void)state;
+    bench_open(&bench);
+    run(&bench, "run 10");
+    run(&bench, "micro 4");
+    look(&bench, GA_LOOK_SPANS, 0);
+    for (size_t i = 0; i < bench.closeup->spans; i++) {
+        const struct ga_span *span = &bench.closeup->span[i];
+
+        if (span->kind != GA_SPAN_MICRO)
+            continue;
+        micros++;
+        assert_in_range(span->replica, 0, 1);
+        assert_true(span->start_ns < span->end_ns);
+        assert_true(span->start_ns >= end[span->replica]);
+        assert_int_equal(span->end_ns - span->start_ns, 5000000);
+        end[span->replica] = span->end_ns;
+    }
+    assert_int_equal(micros, 104);
+    run(&bench, "back 10");
+    look(&bench, GA_LOOK_SPANS, 0);
+    for (size_t i = 0; i < bench.closeup->spans; i++)
+        assert_true(bench.closeup->span[i].end_ns <= view_of(&bench)->now_ns);
+    bench_close(&bench);
+}
+
+static void classes_are_counted(void **state)
+{
+    struct bench bench;
+    uint64_t all = 0;
+
+    (void)state;
+    bench_open(&bench);
+    run(&bench, "data \"" GA_TOP_DIR "/data/digits.csv\" kind=class scale=0.0625 test=0.2");
+    run(&bench, "set model 64-16-10 loss xent accum 1 batch 16 lr 0.1");
+    run(&bench, "run 30");
+    look(&bench, GA_LOOK_FIT, 0);
+    const struct ga_fit *fit = &bench.closeup->fit;
+    assert_int_equal(fit->kind, GA_FIT_CLASSES);
+    assert_int_equal(fit->classes, 10);
+    assert_true(fit->held_out);
+    assert_int_equal(fit->pixel_rows, 8);
+    for (int label = 0; label < 10; label++)
+        for (int guess = 0; guess < 10; guess++)
+            all += fit->confusion[label][guess];
+    assert_int_equal(all, fit->right + fit->wrong);
+    assert_true(fit->right > fit->wrong / 10);
+    bench_close(&bench);
+}
+
+static void a_quadratic_has_its_optimum_and_its_limit(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench);
+    run(&bench, "data quadratic lambda=1,4 c=3,-2 n=8");
+    run(&bench, "set mode delay lag 1 lr 0.1 replicas 2 accum 2 batch 2");
+    run(&bench, "run 200");
+    look(&bench, GA_LOOK_FIT | GA_LOOK_LAW, 0);
+    assert_int_equal(bench.closeup->fit.kind, GA_FIT_QUADRATIC);
+    assert_close((double)bench.closeup->fit.optimum[0], 3, 1e-6);
+    assert_close((double)bench.closeup->fit.optimum[1], -2, 1e-6);
+    assert_close((double)bench.closeup->fit.weight[1], -2, 1e-3);
+    /* lr 0.1 times lambda 4, over the limit 1 of a delay of one update */
+    assert_close(bench.closeup->law.gauge, 0.4, 1e-6);
+    assert_close(bench.closeup->law.limit, 1, 1e-12);
+    bench_close(&bench);
+}
+
+/* The mean staleness of async is P-1, and the law says so. */
+static void measured_staleness_meets_the_law(void **state)
+{
+    struct bench bench;
+    struct ga_staleness seen;
+
+    (void)state;
+    bench_open(&bench);
+    run(&bench, "data parabola n=64");
+    run(&bench, "set mode async replicas 8 accum 1 batch 8 lr 0.001 jitter exponential");
+    run(&bench, "run 3000");
+    look(&bench, GA_LOOK_LAW, 0);
+    ga_samples_staleness(bench.samples, &seen);
+    assert_int_equal(seen.pushes, 3000);
+    assert_true(bench.closeup->law.has_mean && bench.closeup->law.has_shape);
+    assert_close(bench.closeup->law.mean, 7, 0);
+    assert_close(seen.mean, 7, 0.05);
+    for (int bin = 0; bin < 8; bin++)
+        assert_true(fabs((double)seen.count[bin] / 3000 - bench.closeup->law.shape[bin]) < 0.03);
+    bench_close(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_window_comes_in_order),
+        cmocka_unit_test(going_back_is_seen),
+        cmocka_unit_test(a_full_ring_keeps_the_last_and_the_worst),
+        cmocka_unit_test(the_fit_is_that_of_the_run),
+        cmocka_unit_test(spans_follow_each_other),
+        cmocka_unit_test(classes_are_counted),
+        cmocka_unit_test(a_quadratic_has_its_optimum_and_its_limit),
+        cmocka_unit_test(measured_staleness_meets_the_law),
+    };
+
+    return ga_test_main(tests);
+}

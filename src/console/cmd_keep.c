@@ -28,6 +28,8 @@ static int save_run(struct ga_run *run, void *arg)
     ga_state_init(&state);
     int code = ga_run_capture(run, &state);
     if (code == 0)
+        code = ga_run_capture_race(run, &state);
+    if (code == 0)
         code = ga_checkpoint_save(request->path, &state, request->init_from);
     request->updates = ga_run_counters(run)->updates;
     request->hash = ga_run_hash(run);

@@ -9,31 +9,49 @@
 #include "storage/fields.h"
 #include "storage/safetensors.h"
 
-#define GA_CHECKPOINT_VERSION 1
-#define GA_CHECKPOINT_ENTRIES 12 /* of the JSON object, as storage/checkpoint.h lists them */
+#define GA_CHECKPOINT_VERSION 2
+#define GA_CHECKPOINT_ENTRIES 14 /* of the JSON object, as storage/checkpoint.h lists them */
+#define GA_CHECKPOINT_MODES   4  /* of its entry "modes" */
 #define GA_CHECKPOINT_NOTE    "gaconsole"
 #define GA_CHECKPOINT_SUM     "checksum"
 
-#define GA_CHECKPOINT_OPTIMIZER "optimizer."
-#define GA_CHECKPOINT_OWN       "gaconsole."
-#define GA_CHECKPOINT_ROWS      GA_CHECKPOINT_OWN "rows"
-#define GA_CHECKPOINT_SUMS_OF   GA_CHECKPOINT_OWN "accumulator_replicas"
-#define GA_CHECKPOINT_ACCUMS    GA_CHECKPOINT_OWN "accumulators"
-#define GA_CHECKPOINT_REDUCED   GA_CHECKPOINT_OWN "reduced"
-#define GA_CHECKPOINT_GRADIENT  GA_CHECKPOINT_OWN "gradient"
+#define GA_CHECKPOINT_OPTIMIZER  "optimizer."
+#define GA_CHECKPOINT_OWN        "gaconsole."
+#define GA_CHECKPOINT_ROWS       GA_CHECKPOINT_OWN "rows"
+#define GA_CHECKPOINT_SUMS_OF    GA_CHECKPOINT_OWN "accumulator_replicas"
+#define GA_CHECKPOINT_ACCUMS     GA_CHECKPOINT_OWN "accumulators"
+#define GA_CHECKPOINT_REDUCED    GA_CHECKPOINT_OWN "reduced"
+#define GA_CHECKPOINT_GRADIENT   GA_CHECKPOINT_OWN "gradient"
+#define GA_CHECKPOINT_STEPS      GA_CHECKPOINT_OWN "steps"
+#define GA_CHECKPOINT_PIECES     GA_CHECKPOINT_OWN "pieces"
+#define GA_CHECKPOINT_PIECE_ROWS GA_CHECKPOINT_OWN "piece_rows"
+#define GA_CHECKPOINT_AVERAGE    GA_CHECKPOINT_OWN "average"
+#define GA_CHECKPOINT_SHARED     GA_CHECKPOINT_OWN "shared"
+#define GA_CHECKPOINT_WRITES     GA_CHECKPOINT_OWN "shared_writes"
+#define GA_CHECKPOINT_TIMES      GA_CHECKPOINT_OWN "race_times"
+#define GA_CHECKPOINT_TURNS      GA_CHECKPOINT_OWN "race_replicas"
 
 extern const struct ga_fields ga_fields_run;     /* struct ga_state */
 extern const struct ga_fields ga_fields_replica; /* struct ga_replica_value */
 extern const struct ga_fields ga_fields_version; /* struct ga_version */
+extern const struct ga_fields ga_fields_modes;   /* struct ga_mode_state */
 
-/* Optimizer state block `block` under PyTorch's name ("exp_avg"); NULL beyond what the optimizer
- * has. */
-const char *ga_checkpoint_block_name(enum ga_optimizer optimizer, size_t block);
+/* A hogwild item in "modes"; its arrays are tensors. */
+struct ga_checkpoint_item {
+    int32_t replica;
+    uint32_t at;
+};
+extern const struct ga_fields ga_fields_item;
 
-/* "optimizer.exp_avg.layers.0.weight", "gaconsole.version.3.weights" */
+/* Block `block` of the server's optimizer state, under PyTorch's name ("exp_avg") but for the outer
+ * optimizer of mode local; NULL beyond what it has. */
+const char *ga_checkpoint_block_name(const struct ga_settings *settings, size_t block);
+
+/* "optimizer.exp_avg.layers.0.weight", "gaconsole.version.3.weights", "gaconsole.item.3.change" */
 #define GA_CHECKPOINT_NAME 96
 void ga_checkpoint_name_block(char out[GA_CHECKPOINT_NAME], const char *block, const char *tensor);
 void ga_checkpoint_name_version(char out[GA_CHECKPOINT_NAME], size_t version, const char *part);
+void ga_checkpoint_name_item(char out[GA_CHECKPOINT_NAME], size_t replica, const char *part);
 
 enum ga_dtype ga_checkpoint_sums_dtype(enum ga_type type);
 

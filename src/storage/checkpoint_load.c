@@ -10,40 +10,28 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/checkpoint_inside.h"
+#include "storage/checkpoint_load.h"
 #include "storage/dtype.h"
 #include "train/run.h"
 
-struct load {
-    const struct ga_checkpoint *from;
-    struct ga_net net;
-    size_t sums_elements; /* of an accumulator, by the device */
-    enum ga_type sums_type;
-    struct ga_version **version;
-    size_t versions;
-    bool *used; /* of each tensor of the file: it belongs to the state */
-    struct ga_state *state;
-};
-
-static json_t *entry(const struct load *load, const char *key)
+json_t *ga_load_entry(const struct ga_load *load, const char *key)
 {
     return json_object_get(load->from->root, key);
 }
 
-static const struct ga_file_tensor *find(const struct load *load, const char *name)
+const struct ga_file_tensor *ga_load_find(const struct ga_load *load, const char *name)
 {
     return ga_safetensors_find(load->from->file, name);
 }
 
-static void mark_used(struct load *load, const char *name)
+static void mark_used(struct ga_load *load, const char *name)
 {
-    const struct ga_safetensors *file = load->from->file;
-    for (size_t i = 0; i < ga_safetensors_count(file); i++)
-        if (strcmp(ga_safetensors_at(file, i)->name, name) == 0)
-            load->used[i] = true;
+    const struct ga_file_tensor *tensor = ga_load_find(load, name);
+    if (tensor)
+        load->used[tensor - ga_safetensors_at(load->from->file, 0)] = true;
 }
 
-static int check_strangers(const struct load *load)
+static int check_strangers(const struct ga_load *load)
 {
     const struct ga_safetensors *file = load->from->file;
     char shown[GA_SHOWN_NAME];
@@ -54,27 +42,25 @@ static int check_strangers(const struct load *load)
     return GA_OK;
 }
 
-/* Copies a tensor into `out`, which has room for it by the caller's reckoning. */
-static int copy(struct load *load, const char *name, enum ga_dtype dtype, int dimensions,
-                size_t rows, size_t columns, void *out)
+int ga_load_copy(struct ga_load *load, const char *name, enum ga_dtype dtype, int dimensions,
+                 size_t rows, size_t columns, void *out)
 {
     const size_t shape[2] = {rows, columns};
     mark_used(load, name);
     return ga_safetensors_read(load->from->file, name, dtype, dimensions, shape, out);
 }
 
-/* The same into a new block. A tensor of that shape is in the file, so the block is no larger than
- * it. */
-static int copy_new(struct load *load, const char *name, enum ga_dtype dtype, int dimensions,
-                    size_t rows, size_t columns, void **out)
+int ga_load_copy_new(struct ga_load *load, const char *name, enum ga_dtype dtype, int dimensions,
+                     size_t rows, size_t columns, void **out)
 {
-    const struct ga_file_tensor *tensor = find(load, name);
+    const struct ga_file_tensor *tensor = ga_load_find(load, name);
     *out = ga_alloc(tensor && tensor->bytes > 0 ? tensor->bytes : 1, 1);
-    return *out ? copy(load, name, dtype, dimensions, rows, columns, *out) : ga_error_code();
+    return *out ? ga_load_copy(load, name, dtype, dimensions, rows, columns, *out)
+                : ga_error_code();
 }
 
 /* A small file that states a large model is refused before memory is asked for. */
-static int check_room(const struct load *load)
+static int check_room(const struct ga_load *load)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < ga_safetensors_count(load->from->file); i++)
@@ -86,7 +72,7 @@ static int check_room(const struct load *load)
                    load->net.parameters);
 }
 
-static int load_net(struct load *load, const struct ga_dataset *data)
+static int load_net(struct ga_load *load, const struct ga_dataset *data)
 {
     const struct ga_checkpoint *from = load->from;
     const struct ga_settings *settings = &from->settings.value;
@@ -112,16 +98,16 @@ static int load_share(struct ga_settings_share **out, const struct ga_checkpoint
     return from->given ? ga_settings_share_open(out, &from->value, from->epoch) : GA_OK;
 }
 
-static int load_run(struct load *load)
+static int load_run(struct ga_load *load)
 {
     struct ga_state *state = load->state;
-    if (ga_fields_read(&ga_fields_run, entry(load, "run"), state))
+    if (ga_fields_read(&ga_fields_run, ga_load_entry(load, "run"), state))
         return ga_fail_within("\"run\"");
     const int code = load_share(&state->settings, &load->from->settings);
     return code ? code : load_share(&state->pending, &load->from->pending);
 }
 
-static int load_parameters(struct load *load, const char *block, float *values)
+static int load_parameters(struct ga_load *load, const char *block, float *values)
 {
     for (size_t i = 0; i < load->net.tensors; i++) {
         const struct ga_tensor *tensor = &load->net.tensor[i];
@@ -130,40 +116,41 @@ static int load_parameters(struct load *load, const char *block, float *values)
             ga_checkpoint_name_block(name, block, tensor->name);
         else
             snprintf(name, sizeof name, "%s", tensor->name);
-        if (copy(load, name, GA_F32, tensor->dimensions, tensor->rows, tensor->columns,
-                 values + tensor->offset))
+        if (ga_load_copy(load, name, GA_F32, tensor->dimensions, tensor->rows, tensor->columns,
+                         values + tensor->offset))
             return ga_error_code();
     }
     return GA_OK;
 }
 
-static int load_server(struct load *load, struct ga_version *version)
+static int load_server(struct ga_load *load, struct ga_version *version)
 {
     int code = load_parameters(load, NULL, version->weights);
     for (size_t b = 0; !code && b < version->state_blocks; b++) {
-        const enum ga_optimizer optimizer = load->from->settings.value.optimizer;
-        const char *name = ga_checkpoint_block_name(optimizer, b);
+        const struct ga_settings *settings = &load->from->settings.value;
+        const char *name = ga_checkpoint_block_name(settings, b);
         if (!name)
-            return ga_fail(GA_EINPUT, "%zu blocks of optimizer state, expected fewer for %s",
-                           version->state_blocks, ga_choice_word("optimizer", (int)optimizer));
+            return ga_fail(GA_EINPUT, "%zu blocks of optimizer state, expected %zu by the settings",
+                           version->state_blocks, ga_run_state_blocks(settings));
         code = load_parameters(load, name, version->state + b * version->parameters);
     }
     return code;
 }
 
-static int load_older(struct load *load, struct ga_version *version, size_t index)
+static int load_older(struct ga_load *load, struct ga_version *version, size_t index)
 {
     char name[GA_CHECKPOINT_NAME];
     ga_checkpoint_name_version(name, index, "weights");
-    if (copy(load, name, GA_F32, 1, version->parameters, 0, version->weights))
+    if (ga_load_copy(load, name, GA_F32, 1, version->parameters, 0, version->weights))
         return ga_error_code();
     if (version->state_blocks == 0)
         return GA_OK;
     ga_checkpoint_name_version(name, index, "state");
-    return copy(load, name, GA_F32, 2, version->state_blocks, version->parameters, version->state);
+    return ga_load_copy(load, name, GA_F32, 2, version->state_blocks, version->parameters,
+                        version->state);
 }
 
-static int load_version(struct load *load, json_t *object, size_t index)
+static int load_version(struct ga_load *load, json_t *object, size_t index)
 {
     struct ga_version head, *version = NULL;
     memset(&head, 0, sizeof head);
@@ -178,13 +165,13 @@ static int load_version(struct load *load, json_t *object, size_t index)
 }
 
 /* Each older version needs a tensor of its own, which bounds the memory that a list can ask for. */
-static int load_versions(struct load *load)
+static int load_versions(struct ga_load *load)
 {
-    const json_t *list = entry(load, "versions");
+    const json_t *list = ga_load_entry(load, "versions");
     const size_t count = json_array_size(list);
-    if (count == 0 || count > (size_t)load->from->settings.value.replicas + 1)
-        return ga_fail(GA_EINPUT, "\"versions\" is not a list of 1 to %d",
-                       load->from->settings.value.replicas + 1);
+    const size_t most = 1 + 2 * (size_t)load->from->settings.value.replicas + GA_MAX_LAG;
+    if (count == 0 || count > most)
+        return ga_fail(GA_EINPUT, "\"versions\" is not a list of 1 to %zu", most);
     load->version = ga_alloc(count, sizeof(struct ga_version *));
     if (!load->version)
         return ga_error_code();
@@ -195,22 +182,21 @@ static int load_versions(struct load *load)
     return GA_OK;
 }
 
-static int load_read(struct load *load, size_t replica, const json_t *value)
+int ga_load_version(const struct ga_load *load, json_t *value, int least, struct ga_version **out)
 {
     const json_int_t index = json_integer_value(value);
-    if (!json_is_integer(value) || index < -1 || index >= (json_int_t)load->versions)
-        return ga_fail(GA_EINPUT, "\"reads\": %zu is not a whole number from -1 to %zu", replica,
+    if (!json_is_integer(value) || index < least || index >= (json_int_t)load->versions)
+        return ga_fail(GA_EINPUT, "is not a whole number from %d to %zu", least,
                        load->versions - 1);
-    if (index >= 0)
-        load->state->replica[replica].read = ga_version_share(load->version[index]);
+    *out = index >= 0 ? ga_version_share(load->version[index]) : NULL;
     return GA_OK;
 }
 
-static int load_replicas(struct load *load)
+static int load_replicas(struct ga_load *load)
 {
     struct ga_state *state = load->state;
     const size_t count = (size_t)load->from->settings.value.replicas;
-    const json_t *list = entry(load, "replicas"), *reads = entry(load, "reads");
+    const json_t *list = ga_load_entry(load, "replicas"), *reads = ga_load_entry(load, "reads");
     if (json_array_size(list) != count || json_array_size(reads) != count)
         return ga_fail(GA_EINPUT,
                        "\"replicas\" and \"reads\" have %zu and %zu entries, expected %zu",
@@ -222,13 +208,13 @@ static int load_replicas(struct load *load)
     for (size_t r = 0; r < count; r++) {
         if (ga_fields_read(&ga_fields_replica, json_array_get(list, r), &state->replica[r]))
             return ga_fail_within("\"replicas\": %zu", r);
-        if (load_read(load, r, json_array_get(reads, r)))
-            return ga_error_code();
+        if (ga_load_version(load, json_array_get(reads, r), -1, &state->replica[r].read))
+            return ga_fail_within("\"reads\": %zu", r);
     }
     return GA_OK;
 }
 
-static int load_counts(const struct load *load, json_t *list, uint64_t **out)
+static int load_counts(const struct ga_load *load, json_t *list, uint64_t **out)
 {
     const size_t count = load->state->replicas;
     if (json_array_size(list) != count)
@@ -245,9 +231,9 @@ static int load_counts(const struct load *load, json_t *list, uint64_t **out)
     return GA_OK;
 }
 
-static int load_shards(struct load *load)
+static int load_shards(struct ga_load *load)
 {
-    const json_t *shards = entry(load, "shards");
+    const json_t *shards = ga_load_entry(load, "shards");
     const bool fixed = load->from->settings.value.sharding != GA_SHARD_STREAM;
     if (!fixed && json_is_null(shards))
         return GA_OK;
@@ -261,70 +247,73 @@ static int load_shards(struct load *load)
     return GA_OK;
 }
 
-static int refuse_row(size_t position, int64_t row, size_t train)
+int ga_load_list(struct ga_load *load, const char *name, enum ga_dtype dtype, size_t *count,
+                 void **out)
 {
-    return ga_fail(GA_EINPUT, "tensor \"%s\": element %zu is %lld, expected a row from 0 to %zu",
-                   GA_CHECKPOINT_ROWS, position, (long long)row, train - 1);
+    const struct ga_file_tensor *tensor = ga_load_find(load, name);
+    if (!tensor)
+        return GA_OK;
+    *count = tensor->bytes / ga_dtype_bytes(dtype);
+    return ga_load_copy_new(load, name, dtype, 1, *count, 0, out);
 }
 
-static int narrow_rows(const int64_t *wide, size_t count, size_t train, uint32_t *row)
+static int narrow_rows(const struct ga_load *load, const char *name, const int64_t *wide,
+                       size_t count, uint32_t *row)
 {
+    const size_t train = ga_dataset_table(load->state->data)->train;
     for (size_t i = 0; i < count; i++) {
         if (wide[i] < 0 || (uint64_t)wide[i] >= train)
-            return refuse_row(i, wide[i], train);
+            return ga_fail(GA_EINPUT,
+                           "tensor \"%s\": element %zu is %lld, expected a row from 0 to %zu", name,
+                           i, (long long)wide[i], train - 1);
         row[i] = (uint32_t)wide[i];
     }
     return GA_OK;
 }
 
-/* That replicas hold as many rows as their parts say is left to the examination. */
-static int load_rows(struct load *load)
+int ga_load_rows(struct ga_load *load, const char *name, size_t *count, uint32_t **out)
 {
-    const struct ga_file_tensor *tensor = find(load, GA_CHECKPOINT_ROWS);
-    struct ga_state *state = load->state;
     int64_t *wide = NULL;
-    if (!tensor)
-        return GA_OK;
-    const size_t count = tensor->bytes / sizeof *wide;
-    int code = copy_new(load, GA_CHECKPOINT_ROWS, GA_I64, 1, count, 0, (void **)&wide);
-    state->row = ga_alloc(count + 1, sizeof *state->row);
-    if (!code && !state->row)
-        code = ga_error_code();
-    if (!code)
-        code = narrow_rows(wide, count, ga_dataset_table(state->data)->train, state->row);
-    state->rows = count;
+    int code = ga_load_list(load, name, GA_I64, count, (void **)&wide);
+    if (!code && wide) {
+        *out = ga_alloc(*count + 1, sizeof **out);
+        code = *out ? narrow_rows(load, name, wide, *count, *out) : ga_error_code();
+    }
     free(wide);
     return code;
 }
 
-static int load_sums(struct load *load)
+/* That replicas hold as many rows as their parts say is left to the examination. */
+static int load_parts(struct ga_load *load)
+{
+    return ga_load_rows(load, GA_CHECKPOINT_ROWS, &load->state->rows, &load->state->row);
+}
+
+static int load_sums(struct ga_load *load)
 {
     struct ga_state *state = load->state;
     const enum ga_dtype dtype = ga_checkpoint_sums_dtype(load->sums_type);
-    const struct ga_file_tensor *tensor = find(load, GA_CHECKPOINT_SUMS_OF);
     state->sums_elements = load->sums_elements;
     state->sums_type = load->sums_type;
-    if (!tensor)
-        return GA_OK;
-    state->sums = tensor->bytes / sizeof *state->sums_of;
     int code =
-        copy_new(load, GA_CHECKPOINT_SUMS_OF, GA_I32, 1, state->sums, 0, (void **)&state->sums_of);
-    if (!code)
-        code = copy_new(load, GA_CHECKPOINT_ACCUMS, dtype, 2, state->sums, load->sums_elements,
-                        &state->sum);
+        ga_load_list(load, GA_CHECKPOINT_SUMS_OF, GA_I32, &state->sums, (void **)&state->sums_of);
+    if (!code && state->sums_of)
+        code = ga_load_copy_new(load, GA_CHECKPOINT_ACCUMS, dtype, 2, state->sums,
+                                load->sums_elements, &state->sum);
     return code;
 }
 
-static int load_reduced(struct load *load)
+static int load_reduced(struct ga_load *load)
 {
     struct ga_state *state = load->state;
     int code = GA_OK;
-    if (find(load, GA_CHECKPOINT_REDUCED))
-        code = copy_new(load, GA_CHECKPOINT_REDUCED, ga_checkpoint_sums_dtype(load->sums_type), 1,
-                        load->sums_elements, 0, &state->reduced);
-    if (!code && find(load, GA_CHECKPOINT_GRADIENT))
-        code = copy_new(load, GA_CHECKPOINT_GRADIENT, GA_F32, 1, load->net.parameters, 0,
-                        (void **)&state->gradient);
+    if (ga_load_find(load, GA_CHECKPOINT_REDUCED))
+        code =
+            ga_load_copy_new(load, GA_CHECKPOINT_REDUCED, ga_checkpoint_sums_dtype(load->sums_type),
+                             1, load->sums_elements, 0, &state->reduced);
+    if (!code && ga_load_find(load, GA_CHECKPOINT_GRADIENT))
+        code = ga_load_copy_new(load, GA_CHECKPOINT_GRADIENT, GA_F32, 1, load->net.parameters, 0,
+                                (void **)&state->gradient);
     return code;
 }
 
@@ -344,10 +333,11 @@ static int try_state(const struct ga_state *state)
     return code;
 }
 
-static int load_all(struct load *load, struct ga_dataset *data)
+static int load_all(struct ga_load *load, struct ga_dataset *data)
 {
-    static int (*const steps[])(struct load *) = {
-        load_run, load_versions, load_replicas, load_shards, load_rows, load_sums, load_reduced};
+    static int (*const steps[])(struct ga_load *) = {load_run,     load_versions, load_replicas,
+                                                     load_shards,  load_parts,    load_sums,
+                                                     load_reduced, ga_load_modes, ga_load_race};
     int code = load_net(load, data);
     load->state->data = ga_dataset_share(data);
     for (size_t i = 0; !code && i < sizeof steps / sizeof steps[0]; i++)
@@ -362,7 +352,7 @@ static int load_all(struct load *load, struct ga_dataset *data)
 int ga_checkpoint_state(const struct ga_checkpoint *checkpoint, struct ga_dataset *data,
                         struct ga_state *out)
 {
-    struct load load;
+    struct ga_load load;
     memset(&load, 0, sizeof load);
     load.from = checkpoint;
     load.state = out;

@@ -10,59 +10,57 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/version.h"
-#include "storage/checkpoint_format.h"
+#include "storage/checkpoint_save.h"
 #include "train/run.h"
 
-struct save {
-    const struct ga_state *state;
-    struct ga_net net;
-    const struct ga_version **version; /* distinct ones; 0 is the server's */
-    size_t versions;
-    int64_t *row; /* the state's rows, widened */
-    struct ga_file_tensor *tensor;
-    char (*name)[GA_CHECKPOINT_NAME];
-    size_t tensors;
-};
-
-static void save_fini(struct save *save)
+static void save_fini(struct ga_save *save)
 {
     free(save->version);
     free(save->row);
+    free(save->piece_row);
+    free(save->race_time);
+    free(save->race_replica);
     free(save->tensor);
     free(save->name);
 }
 
-static size_t version_index(const struct save *save, const struct ga_version *version)
+int64_t ga_save_version(struct ga_save *save, const struct ga_version *version)
 {
     size_t i = 0;
     while (i < save->versions && save->version[i] != version)
         i++;
-    return i;
+    if (!version)
+        return -1;
+    if (i == save->versions)
+        save->version[save->versions++] = version;
+    return (int64_t)i;
 }
 
-static void list_versions(struct save *save)
+static void list_versions(struct ga_save *save)
 {
-    save->version[save->versions++] = save->state->server;
-    for (size_t r = 0; r < save->state->replicas; r++) {
-        const struct ga_version *read = save->state->replica[r].read;
-        if (read && version_index(save, read) == save->versions)
-            save->version[save->versions++] = read;
-    }
+    ga_save_version(save, save->state->server);
+    for (size_t r = 0; r < save->state->replicas; r++)
+        ga_save_version(save, save->state->replica[r].read);
+    for (size_t r = 0; r < save->state->replicas; r++)
+        ga_save_version(save, save->state->replica[r].own);
+    ga_save_list_mode_versions(save);
 }
 
-static int save_init(struct save *save, const struct ga_state *state)
+static int save_init(struct ga_save *save, const struct ga_state *state)
 {
     memset(save, 0, sizeof *save);
     save->state = state;
     const int code = ga_run_net(&state->settings->value, state->data, &save->net);
     if (code)
         return code;
-    const size_t most = 3 * save->net.tensors + 2 * (state->replicas + 1) + 5;
-    save->version = ga_alloc(state->replicas + 1, sizeof(struct ga_version *));
+    const size_t versions = 1 + 2 * state->replicas + ga_save_mode_versions(state->modes);
+    const size_t most =
+        3 * save->net.tensors + 2 * versions + 7 + ga_save_mode_tensors(state->modes);
+    save->version = ga_alloc(versions, sizeof(struct ga_version *));
     save->row = ga_alloc(state->rows + 1, sizeof *save->row);
     save->tensor = ga_alloc(most, sizeof *save->tensor);
     save->name = ga_alloc(most, sizeof *save->name);
-    if (!save->version || !save->row || !save->tensor || !save->name)
+    if (!save->version || !save->row || !save->tensor || !save->name || ga_save_mode_room(save))
         return ga_error_code();
     list_versions(save);
     for (size_t i = 0; i < state->rows; i++)
@@ -70,9 +68,8 @@ static int save_init(struct save *save, const struct ga_state *state)
     return GA_OK;
 }
 
-/* The next tensor, its name still to be written. */
-static char *add(struct save *save, enum ga_dtype dtype, int dimensions, size_t rows,
-                 size_t columns, const void *data)
+char *ga_save_add(struct ga_save *save, enum ga_dtype dtype, int dimensions, size_t rows,
+                  size_t columns, const void *data)
 {
     struct ga_file_tensor *tensor = &save->tensor[save->tensors];
     char *name = save->name[save->tensors++];
@@ -85,18 +82,19 @@ static char *add(struct save *save, enum ga_dtype dtype, int dimensions, size_t 
     return name;
 }
 
-static void add_named(struct save *save, const char *name, enum ga_dtype dtype, size_t count,
+void ga_save_add_list(struct ga_save *save, const char *name, enum ga_dtype dtype, size_t count,
                       const void *data)
 {
-    strcpy(add(save, dtype, 1, count, 0, data), name);
+    if (count > 0)
+        strcpy(ga_save_add(save, dtype, 1, count, 0, data), name);
 }
 
-static void add_parameters(struct save *save, const char *block, const float *values)
+static void add_parameters(struct ga_save *save, const char *block, const float *values)
 {
     for (size_t i = 0; i < save->net.tensors; i++) {
         const struct ga_tensor *tensor = &save->net.tensor[i];
-        char *name = add(save, GA_F32, tensor->dimensions, tensor->rows, tensor->columns,
-                         values + tensor->offset);
+        char *name = ga_save_add(save, GA_F32, tensor->dimensions, tensor->rows, tensor->columns,
+                                 values + tensor->offset);
         if (block)
             ga_checkpoint_name_block(name, block, tensor->name);
         else
@@ -104,12 +102,12 @@ static void add_parameters(struct save *save, const char *block, const float *va
     }
 }
 
-static int add_server(struct save *save)
+static int add_server(struct ga_save *save)
 {
     const struct ga_version *server = save->state->server;
     add_parameters(save, NULL, server->weights);
     for (size_t b = 0; b < server->state_blocks; b++) {
-        const char *name = ga_checkpoint_block_name(save->state->settings->value.optimizer, b);
+        const char *name = ga_checkpoint_block_name(&save->state->settings->value, b);
         if (!name)
             return ga_fail(GA_EINTERNAL, "optimizer state block %zu has no name", b);
         add_parameters(save, name, server->state + b * server->parameters);
@@ -117,34 +115,32 @@ static int add_server(struct save *save)
     return GA_OK;
 }
 
-static void add_versions(struct save *save)
+static void add_versions(struct ga_save *save)
 {
     for (size_t i = 1; i < save->versions; i++) {
         const struct ga_version *version = save->version[i];
-        ga_checkpoint_name_version(add(save, GA_F32, 1, version->parameters, 0, version->weights),
-                                   i, "weights");
+        ga_checkpoint_name_version(
+            ga_save_add(save, GA_F32, 1, version->parameters, 0, version->weights), i, "weights");
         if (version->state_blocks > 0)
-            ga_checkpoint_name_version(
-                add(save, GA_F32, 2, version->state_blocks, version->parameters, version->state), i,
-                "state");
+            ga_checkpoint_name_version(ga_save_add(save, GA_F32, 2, version->state_blocks,
+                                                   version->parameters, version->state),
+                                       i, "state");
     }
 }
 
-static void add_window(struct save *save)
+static void add_window(struct ga_save *save)
 {
     const struct ga_state *state = save->state;
     const enum ga_dtype sums = ga_checkpoint_sums_dtype(state->sums_type);
-    if (state->rows > 0)
-        add_named(save, GA_CHECKPOINT_ROWS, GA_I64, state->rows, save->row);
-    if (state->sums > 0) {
-        add_named(save, GA_CHECKPOINT_SUMS_OF, GA_I32, state->sums, state->sums_of);
-        strcpy(add(save, sums, 2, state->sums, state->sums_elements, state->sum),
+    ga_save_add_list(save, GA_CHECKPOINT_ROWS, GA_I64, state->rows, save->row);
+    ga_save_add_list(save, GA_CHECKPOINT_SUMS_OF, GA_I32, state->sums, state->sums_of);
+    if (state->sums > 0)
+        strcpy(ga_save_add(save, sums, 2, state->sums, state->sums_elements, state->sum),
                GA_CHECKPOINT_ACCUMS);
-    }
-    if (state->reduced)
-        add_named(save, GA_CHECKPOINT_REDUCED, sums, state->sums_elements, state->reduced);
-    if (state->gradient)
-        add_named(save, GA_CHECKPOINT_GRADIENT, GA_F32, save->net.parameters, state->gradient);
+    ga_save_add_list(save, GA_CHECKPOINT_REDUCED, sums, state->reduced ? state->sums_elements : 0,
+                     state->reduced);
+    ga_save_add_list(save, GA_CHECKPOINT_GRADIENT, GA_F32,
+                     state->gradient ? save->net.parameters : 0, state->gradient);
 }
 
 static json_t *describe_settings(const struct ga_settings_share *share)
@@ -167,7 +163,7 @@ static json_t *describe_settings(const struct ga_settings_share *share)
                      values);
 }
 
-static json_t *describe_versions(const struct save *save)
+static json_t *describe_versions(const struct ga_save *save)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < save->versions; i++)
@@ -189,17 +185,15 @@ static json_t *describe_replicas(const struct ga_state *state)
     return list;
 }
 
-static json_t *describe_reads(const struct save *save)
+static json_t *describe_reads(struct ga_save *save)
 {
     json_t *list = json_array();
-    for (size_t r = 0; r < save->state->replicas; r++) {
-        const struct ga_version *read = save->state->replica[r].read;
-        const json_int_t index = read ? (json_int_t)version_index(save, read) : -1;
-        if (json_array_append_new(list, json_integer(index))) {
+    for (size_t r = 0; r < save->state->replicas; r++)
+        if (json_array_append_new(
+                list, json_integer(ga_save_version(save, save->state->replica[r].read)))) {
             json_decref(list);
             return NULL;
         }
-    }
     return list;
 }
 
@@ -224,19 +218,20 @@ static json_t *describe_shards(const struct ga_state *state)
 }
 
 /* The JSON entry, to be freed; NULL and an error when a text is not UTF-8 or memory is short. */
-static char *describe(const struct save *save, const char *init_from)
+static char *describe(struct ga_save *save, const char *init_from)
 {
     const struct ga_state *state = save->state;
     char fingerprint[GA_HASH_TEXT];
     ga_hash_format(fingerprint, ga_dataset_fingerprint(state->data));
-    json_t *root = json_pack("{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                             "version", GA_CHECKPOINT_VERSION, "program", ga_version(), "data",
-                             ga_dataset_spec(state->data), "fingerprint", fingerprint, "init_from",
-                             init_from, "settings", describe_settings(state->settings), "pending",
-                             state->pending ? describe_settings(state->pending) : json_null(),
-                             "run", ga_fields_write(&ga_fields_run, state), "versions",
-                             describe_versions(save), "replicas", describe_replicas(state), "reads",
-                             describe_reads(save), "shards", describe_shards(state));
+    json_t *root = json_pack(
+        "{s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+        GA_CHECKPOINT_VERSION, "program", ga_version(), "data", ga_dataset_spec(state->data),
+        "fingerprint", fingerprint, "init_from", init_from, "settings",
+        describe_settings(state->settings), "pending",
+        state->pending ? describe_settings(state->pending) : json_null(), "run",
+        ga_fields_write(&ga_fields_run, state), "versions", describe_versions(save), "replicas",
+        describe_replicas(state), "reads", describe_reads(save), "shards", describe_shards(state),
+        "modes", ga_save_describe_modes(save), "race", ga_save_describe_race(state));
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     if (!text)
@@ -244,7 +239,7 @@ static char *describe(const struct save *save, const char *init_from)
     return text;
 }
 
-static int write_file(const struct save *save, const char *path, const char *text)
+static int write_file(const struct ga_save *save, const char *path, const char *text)
 {
     uint64_t sum = ga_checkpoint_sum_note(text);
     char checksum[GA_HASH_TEXT];
@@ -259,7 +254,7 @@ static int write_file(const struct save *save, const char *path, const char *tex
 
 int ga_checkpoint_save(const char *path, const struct ga_state *state, const char *init_from)
 {
-    struct save save;
+    struct ga_save save;
     char *text = NULL;
     int code = save_init(&save, state);
     if (!code)
@@ -267,6 +262,7 @@ int ga_checkpoint_save(const char *path, const struct ga_state *state, const cha
     if (!code) {
         add_versions(&save);
         add_window(&save);
+        ga_save_add_modes(&save);
         text = describe(&save, init_from);
         code = text ? write_file(&save, path, text) : ga_fail_within("%s", path);
     }

@@ -234,17 +234,24 @@ static void every_field_of_a_state_has_a_row(void **unused)
     (void)unused;
     if (sizeof(void *) != 8)
         ga_test_skip("the sizes stated here are those of a 64-bit machine");
-    const size_t replica_elsewhere = sizeof(struct ga_version *), replica_padding = 15;
+    const size_t replica_elsewhere = 2 * sizeof(struct ga_version *), replica_padding = 22;
     assert_int_equal(sizeof(struct ga_replica_value),
                      covered(&ga_fields_replica) + replica_elsewhere + replica_padding);
     const size_t version_elsewhere = sizeof(atomic_uint) + sizeof(size_t) + 2 * sizeof(float *);
     const size_t version_padding = 4;
     assert_int_equal(sizeof(struct ga_version),
                      covered(&ga_fields_version) + version_elsewhere + version_padding);
-    const size_t state_elsewhere = 12 * sizeof(void *) + 4 * sizeof(size_t) + sizeof(enum ga_type);
-    const size_t state_padding = 44;
+    const size_t state_elsewhere =
+        14 * sizeof(void *) + 5 * sizeof(size_t) + sizeof(uint64_t) + sizeof(enum ga_type);
+    const size_t state_padding = 47;
     assert_int_equal(sizeof(struct ga_state),
                      covered(&ga_fields_run) + state_elsewhere + state_padding);
+    const size_t modes_elsewhere = 9 * sizeof(void *) + 5 * sizeof(size_t), modes_padding = 7;
+    assert_int_equal(sizeof(struct ga_mode_state),
+                     covered(&ga_fields_modes) + modes_elsewhere + modes_padding);
+    const size_t item_elsewhere = 2 * sizeof(void *) + sizeof(uint32_t), item_padding = 4;
+    assert_int_equal(sizeof(struct ga_hogwild_item), item_elsewhere + item_padding);
+    assert_int_equal(sizeof(struct ga_race_turn), sizeof(int64_t) + sizeof(int32_t) + 4);
 }
 
 int main(void)

@@ -27,14 +27,18 @@ static void take_samples(struct ga_app *app)
     }
 }
 
-/* A close-up that cannot be had (no run can be formed yet) leaves the old one. */
+/*
+ * Again when there is news, or when a panel shows what was not looked at. A close-up that cannot be
+ * had (no run can be formed yet) leaves the old one.
+ */
 static void take_closeup(struct ga_app *app)
 {
-    if (app->looked)
+    const unsigned parts = ga_screen_look(&app->layout);
+    if (app->looked && (parts & ~app->looked_parts) == 0)
         return;
     app->looked = true;
-    ga_watch_look(app->watch, ga_screen_look(&app->layout), ga_screen_parameter(app->screen),
-                  app->closeup);
+    app->looked_parts = parts;
+    ga_watch_look(app->watch, parts, ga_screen_parameter(app->screen), app->closeup);
 }
 
 /* How long training went on that is in no file. */
@@ -143,22 +147,14 @@ static size_t make_hints(const struct ga_app *app, struct ga_hint *out)
     return ga_key_hints(app->scene.view, out, HINTS);
 }
 
-/* What lies over the panels: help or the palette, in a frame. */
+/* What lies over the panels; each draws its own frame. */
 static void draw_over(struct ga_app *app)
 {
     const struct ga_rect rect = app->layout.panels;
-    const bool help = app->mode == GA_APP_HELP;
-    if (!help && app->mode != GA_APP_PALETTE)
-        return;
-    ga_cells_fill(&app->cells, rect, ' ', GA_ROLE_TEXT, 0);
-    const struct ga_rect inside =
-        ga_cells_frame(&app->cells, rect, help ? "help" : "palette", true);
-    const struct ga_rect outer = ga_cells_clip(&app->cells, inside);
-    if (help)
-        ga_help_draw(app->palette, &app->cells, inside, app->help_row);
-    else
-        ga_palette_draw(app->palette, &app->cells, inside);
-    app->cells.clip = outer;
+    if (app->mode == GA_APP_HELP)
+        ga_help_draw(app->palette, &app->cells, rect, app->help_row);
+    else if (app->mode == GA_APP_PALETTE)
+        ga_palette_draw(app->palette, &app->cells, rect);
 }
 
 struct cursor {

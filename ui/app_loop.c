@@ -39,10 +39,13 @@ static void end_by(struct ga_app *app, int number)
     app->ended = app->interrupted = true;
 }
 
+/* Also when it is the old size again: in between the terminal may have lost what it showed. */
 static void take_size(struct ga_app *app)
 {
-    if (app->away || !ga_term_measure(app->term))
+    if (app->away)
         return;
+    ga_term_measure(app->term);
+    ga_term_forget(app->term);
     ga_line_resize(app->line, ga_term_rows(app->term), ga_term_columns(app->term));
     ga_app_touch(app);
 }

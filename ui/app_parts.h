@@ -91,12 +91,13 @@ struct ga_app {
     bool ended;
     int caught; /* the signal that ends the session; 0 */
 
-    bool wanted;       /* a frame */
-    int64_t frame_ns;  /* from when on */
-    int64_t drawn_ns;  /* the last one */
-    bool looked;       /* the close-up is as good as new */
-    int64_t break_ns;  /* the last ctrl-C */
-    int64_t moving_ns; /* wall time of training not in a file */
+    bool wanted;           /* a frame */
+    int64_t frame_ns;      /* from when on */
+    int64_t drawn_ns;      /* the last one */
+    bool looked;           /* the close-up is as good as new */
+    unsigned looked_parts; /* that it has */
+    int64_t break_ns;      /* the last ctrl-C */
+    int64_t moving_ns;     /* wall time of training not in a file */
 };
 
 /* app_loop.c */

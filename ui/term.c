@@ -32,8 +32,9 @@ struct look {
 struct ga_term {
     FILE *out; /* a copy of standard output */
     SCREEN *screen;
-    struct termios usual; /* before */
-    struct ga_text rescue;
+    struct termios usual;    /* before */
+    struct ga_text rescue;   /* puts everything back */
+    struct ga_text farewell; /* what curses leaves to do */
     bool entered;
     bool utf8, colored;
     int rows, columns;
@@ -107,10 +108,13 @@ static int prepare_rescue(struct ga_term *term)
     append_capability(&term->rescue, "sgr0");
     if (term->colored)
         append_capability(&term->rescue, "op");
-    append_capability(&term->rescue, "cnorm");
     append_capability(&term->rescue, "rmcup");
+    append_capability(&term->rescue, "cnorm");
     ga_text_puts(&term->rescue, "\r");
-    if (ga_text_failed(&term->rescue))
+    /* Some terminals take the cursor's visibility back with the main screen. */
+    ga_text_puts(&term->farewell, PASTE_OFF);
+    append_capability(&term->farewell, "cnorm");
+    if (ga_text_failed(&term->rescue) || ga_text_failed(&term->farewell))
         return ga_fail(GA_ENOMEM, "no memory for the screen");
     return 0;
 }
@@ -153,6 +157,7 @@ static int open_screen(struct ga_term *term, enum ga_color_when when)
     if (!term->screen)
         return ga_fail(GA_EUNSUPPORTED, "TERM=%s: curses cannot use this terminal",
                        getenv("TERM") ? getenv("TERM") : "");
+    term->entered = true;
     set_modes(term);
     term->colored = wants_color(when) && has_colors() && start_color() == OK;
     if (term->colored)
@@ -177,7 +182,6 @@ int ga_term_open(struct ga_term **out, enum ga_color_when when)
         ga_term_close(term);
         return code;
     }
-    term->entered = true;
     write_bytes(term, PASTE_ON, sizeof(PASTE_ON) - 1);
     ga_term_measure(term);
     *out = term;
@@ -195,6 +199,7 @@ void ga_term_close(struct ga_term *term)
         fclose(term->out);
     ga_cells_close(&term->shown);
     ga_text_free(&term->rescue);
+    ga_text_free(&term->farewell);
     free(term);
 }
 
@@ -365,7 +370,7 @@ void ga_term_leave(struct ga_term *term)
     term->entered = false;
     curs_set(1);
     endwin();
-    write_bytes(term, PASTE_OFF, sizeof(PASTE_OFF) - 1);
+    write_bytes(term, ga_text_get(&term->farewell), term->farewell.length);
 }
 
 void ga_term_enter(struct ga_term *term)

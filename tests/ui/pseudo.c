@@ -68,7 +68,8 @@ static void start(const struct pty *pty, const struct pty_options *options)
         "TERM=xterm-256color", "LC_ALL=C.UTF-8", "NO_COLOR", "COLORFGBG", "LINES", "COLUMNS",
         "XDG_STATE_HOME", "XDG_CONFIG_HOME", "INPUTRC",
         /* Sanitizers leave signals to the program, and end it by one when they found something. */
-        "ASAN_OPTIONS=" SANITIZER ":detect_leaks=1:allocator_may_return_null=1",
+        "ASAN_OPTIONS=" SANITIZER
+        ":detect_leaks=1:allocator_may_return_null=1:verify_asan_link_order=0",
         "UBSAN_OPTIONS=" SANITIZER ":print_stacktrace=1",
         "TSAN_OPTIONS=" SANITIZER ":halt_on_error=1", NULL};
     static const char *const alone[] = {"gaconsole", NULL};
@@ -298,6 +299,36 @@ void pty_expect(struct pty *pty, const char *text)
 void pty_expect_gone(struct pty *pty, const char *text)
 {
     expect(pty, text, false);
+}
+
+static bool sleeps(const struct pty *pty)
+{
+    char path[64];
+    char line[512] = "";
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pty->child, (int)pty->child);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return true; /* it ended */
+    const size_t count = fread(line, 1, sizeof(line) - 1, file);
+    fclose(file);
+    line[count] = '\0';
+    const char *name_end = strrchr(line, ')');
+    return name_end && name_end[1] == ' ' && name_end[2] == 'S';
+}
+
+void pty_settle(struct pty *pty)
+{
+    const int64_t deadline_ns = ga_now_ns() + PTY_PATIENCE_NS;
+    int quiet = 0;
+    while (quiet < 5 && ga_now_ns() < deadline_ns) {
+        int unread = 0;
+        int unwritten = 0;
+        assert_int_equal(ioctl(pty->slave, FIONREAD, &unread), 0);
+        assert_int_equal(ioctl(pty->slave, TIOCOUTQ, &unwritten), 0);
+        const bool busy = unread > 0 || unwritten > 0 || !sleeps(pty);
+        quiet = pty_pump(pty, ga_now_ns() + 1000000) || busy ? 0 : quiet + 1;
+    }
+    assert_true(quiet == 5);
 }
 
 int pty_wait(struct pty *pty)

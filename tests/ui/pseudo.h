@@ -61,6 +61,10 @@ void pty_expect(struct pty *pty, const char *text);
 void pty_expect_gone(struct pty *pty, const char *text);
 bool pty_shows(const struct pty *pty, const char *text); /* now */
 
+/* Waits until the program sleeps with every key read and all that it wrote taken. A program that
+ * trains, or waits for time to pass (Esc), may still do something by itself. */
+void pty_settle(struct pty *pty);
+
 /* Waits until it ends; the status of waitpid(). */
 int pty_wait(struct pty *pty);
 void pty_expect_exit(struct pty *pty, int status);

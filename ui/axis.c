@@ -215,9 +215,9 @@ int ga_axis_labels(const struct ga_axis *axis, int most, int columns,
     if (axis->log) {
         int count = decades(axis, 1, 3, most, columns, label);
 
-        int stride = (int)(log10(axis->high) - log10(axis->low)) / most;
+        int spread = (int)(log10(axis->high) - log10(axis->low)) / most;
 
-        for (stride = stride < 1 ? 1 : stride; count == 0 && stride < 700; stride++)
+        for (int stride = spread > 1 ? spread : 1; count == 0 && stride < 700; stride++)
             count = decades(axis, stride, 1, most, columns, label);
         /* One label says little of a stretch below a decade: even steps may have more. */
         if (count > 1 || (count == 1 && (most == 1 || axis->high / axis->low >= 10)))

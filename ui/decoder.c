@@ -86,8 +86,9 @@ static int key_of_number(int number)
         [5] = GA_KEY_PAGE_UP, [6] = GA_KEY_PAGE_DOWN, [7] = GA_KEY_HOME,   [8] = GA_KEY_END};
     if (number == 200)
         return GA_KEY_PASTE;
-    return number > 0 && (size_t)number < sizeof(keys) / sizeof(keys[0]) ? keys[number]
-                                                                         : GA_KEY_NONE;
+    if (number < 1 || (size_t)number >= sizeof(keys) / sizeof(keys[0]))
+        return GA_KEY_NONE;
+    return keys[number];
 }
 
 /* Numbers separated by ';', missing ones 0; returns how many. */

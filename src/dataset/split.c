@@ -98,7 +98,9 @@ static int gather(void **array, size_t width, const uint32_t *order, size_t coun
     }
     if (!order) {
         void *smaller = realloc(*array, count * row_bytes);
-        *array = smaller ? smaller : *array;
+        if (smaller) {
+            *array = smaller;
+        }
         return 0;
     }
     char *copy = ga_alloc(count, row_bytes);

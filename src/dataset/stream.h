@@ -81,10 +81,10 @@ void ga_stream_close(struct ga_stream *stream);
 int ga_stream_next(struct ga_stream *stream, size_t examples, struct ga_window *window);
 
 /*
- * Fixed shards, push modes: the next piece of one replica, min(share, what its own epoch has left) rows by
- * the tail rule, where share is its part of `examples`. `rows` has room for the share. `*window` becomes
- * the number of examples in the window that would hold this piece if all replicas went in step. A replica
- * without rows gets 0 of them.
+ * Fixed shards, push modes: the next piece of one replica, min(share, what its own epoch has left)
+ * rows by the tail rule, where share is its part of `examples`. `rows` has room for the share.
+ * `*window` becomes the number of examples in the window that would hold this piece if all replicas
+ * went in step. A replica without rows gets 0 of them.
  */
 int ga_stream_take(struct ga_stream *stream, size_t replica, size_t examples, uint32_t *rows,
                    size_t *count, size_t *window);

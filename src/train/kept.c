@@ -171,7 +171,8 @@ static int renew_base(struct ga_keeper *keeper, const struct base *old, bool all
     else if (old)
         base->limit = old->limit;
     index = realloc(base->index, (base->active + 1) * sizeof *index);
-    base->index = index ? index : base->index;
+    if (index)
+        base->index = index;
     ga_settings_share_take(base->image->head.settings);
     ga_settings_share_take(base->image->head.pending);
     ga_dataset_share(base->image->head.data);

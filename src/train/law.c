@@ -150,6 +150,7 @@ int ga_law_report(struct ga_run *run, const struct ga_state *since, const double
     int code = GA_OK;
 
     memset(out, 0, sizeof *out);
+    ga_state_init(&now);
     if (since && ga_run_capture(run, &now) < 0)
         return ga_error_code();
     code = report(&c, look_at_curvature, out);

@@ -92,7 +92,7 @@ int64_t ga_run_now(const struct ga_run *run);
 const struct ga_net *ga_run_net_of(const struct ga_run *run);
 struct ga_dataset *ga_run_data(const struct ga_run *run);
 const struct ga_settings *ga_run_settings(const struct ga_run *run); /* in force */
-uint64_t ga_run_settings_epoch(const struct ga_run *run); /* one more with each change */
+uint64_t ga_run_settings_epoch(const struct ga_run *run);            /* one more with each change */
 const struct ga_settings *ga_run_pending(const struct ga_run *run);  /* with what is pending */
 uint64_t ga_run_next_window_update(const struct ga_run *run); /* number a change holds from */
 uint64_t ga_run_hash(const struct ga_run *run);

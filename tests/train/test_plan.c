@@ -74,7 +74,8 @@ static void test_the_largest_window(void **state)
     (void)state;
     ga_test_ok(ga_settings_check(&set));
     set.batch = 2;
-    ga_test_refused(ga_settings_check(&set), GA_ERANGE, "replicas 4096 x accum 64 x batch 2 = 524288");
+    ga_test_refused(ga_settings_check(&set), GA_ERANGE,
+                    "replicas 4096 x accum 64 x batch 2 = 524288");
     set.batch = set.accum = 262144; /* the product does not fit into 32 bits */
     ga_test_refused(ga_settings_check(&set), GA_ERANGE, "281474976710656");
 }

@@ -79,14 +79,14 @@ static void say_nothing(struct words *to)
 void ga_test_random_mode(struct ga_test_random_start *out, uint64_t seed, int mode)
 {
     static void (*const say_of[GA_TEST_MODES])(struct words *) = {
-        [GA_MODE_SYNC] = say_sync,   [GA_MODE_DELAY] = say_delay,
-        [GA_MODE_ASYNC] = say_nothing, [GA_MODE_SSP] = say_bound,
+        [GA_MODE_SYNC] = say_sync,         [GA_MODE_DELAY] = say_delay,
+        [GA_MODE_ASYNC] = say_nothing,     [GA_MODE_SSP] = say_bound,
         [GA_MODE_BUFFERED] = say_buffered, [GA_MODE_LOCAL] = say_local,
         [GA_MODE_HOGWILD] = say_hogwild,
     };
     const char *const scale[] = {"full", "share", "staleness", "sqrt", "rescaled"};
-    struct words to = {.random = {.seed = seed + 7919}, .text = out->settings,
-                       .size = sizeof out->settings};
+    struct words to = {
+        .random = {.seed = seed + 7919}, .text = out->settings, .size = sizeof out->settings};
 
     ga_test_random_start(out, seed, GA_TEST_NO_BACKUP);
     to.replicas = (uint32_t)out->replicas;

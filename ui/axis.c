@@ -194,6 +194,8 @@ static int decades(const struct ga_axis *axis, int stride, int each, int most, i
     int first = (int)floor(log10(axis->low) + 1e-9), last = (int)floor(log10(axis->high) + 1e-9);
     int count = 0;
 
+    if (stride < 1)
+        return 0;
     for (int e = first; e <= last; e++)
         for (int i = 0; i < each; i++) {
             double value = e < 0 ? mantissas[i] / ten_to(-e) : mantissas[i] * ten_to(e);

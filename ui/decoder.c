@@ -88,7 +88,7 @@ static int key_of_number(int number)
         return GA_KEY_PASTE;
     if (number < 1 || (size_t)number >= sizeof(keys) / sizeof(keys[0]))
         return GA_KEY_NONE;
-    return keys[number];
+    return keys[number]; /* cppcheck-suppress arrayIndexOutOfBoundsCond ; 8 is the last */
 }
 
 /* Numbers separated by ';', missing ones 0; returns how many. */

@@ -149,25 +149,26 @@ static int open_start(struct ga_console *console, struct ga_settings settings, s
     return ga_run_open(out, &start);
 }
 
-static int export_run(struct ga_console *console, unsigned framework, struct ga_program *program,
-                      const char *path)
+static int export_run(struct ga_console *console, unsigned framework,
+                      const struct ga_program *asked, const char *path)
 {
+    struct ga_program program = *asked;
     struct ga_words data = GA_WORDS_INIT;
     struct ga_run *run = NULL;
     char init_path[4096];
     const char *spec = ga_dataset_spec(console->data);
     int code = ga_words_read(&data, spec, strlen(spec));
     if (code == 0)
-        code = open_start(console, *program->settings, &run);
+        code = open_start(console, *program.settings, &run);
     if (code == 0) {
         ga_engine_init_path(console->engine, init_path, sizeof(init_path));
-        program->data = &data;
-        program->init_path = init_path;
-        program->table = ga_dataset_table(console->data);
-        program->net = ga_run_net_of(run);
-        program->start = ga_run_version(run)->weights;
-        program->facts = ga_code_facts(program, framework);
-        code = write_program(program, path);
+        program.data = &data;
+        program.init_path = init_path;
+        program.table = ga_dataset_table(console->data);
+        program.net = ga_run_net_of(run);
+        program.start = ga_run_version(run)->weights;
+        program.facts = ga_code_facts(&program, framework);
+        code = write_program(&program, path);
     }
     ga_run_close(run);
     ga_words_fini(&data);

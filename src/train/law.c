@@ -144,13 +144,13 @@ int ga_law_report(struct ga_run *run, const struct ga_state *since, const double
         .run = run,
         .settings = ga_run_settings(run),
         .since = since,
-        .now = since ? &now : NULL,
         .mean = mean,
     };
     int code = GA_OK;
 
     memset(out, 0, sizeof *out);
     ga_state_init(&now);
+    c.now = since ? &now : NULL;
     if (since && ga_run_capture(run, &now) < 0)
         return ga_error_code();
     code = report(&c, look_at_curvature, out);

@@ -35,8 +35,10 @@ static void reach(const struct ga_curve_look *look, size_t looks, int x_axis, do
 
 static void choose_range(struct ga_chart *chart, double first, double last)
 {
+    bool counts = chart->x_axis == GA_X_UPDATES || chart->x_axis == GA_X_EXAMPLES;
+
     chart->low = 0;
-    chart->high = 1;
+    chart->high = counts ? 10 : 1;
     if (!(first <= last))
         return;
     if (chart->span > 0 && chart->span < last - first) {
@@ -47,6 +49,8 @@ static void choose_range(struct ga_chart *chart, double first, double last)
         chart->high = end;
         return;
     }
+    /* A few updates do not make a whole axis: there are none between two of them. */
+    last = counts ? fmax(last, 10) : last;
     chart->low = first < last / 2 || last <= 1 ? 0 : first;
     chart->high = chart->low + round_up(last - chart->low);
 }

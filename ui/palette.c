@@ -315,7 +315,7 @@ int ga_help_rows(const struct ga_palette *palette, int columns)
 
 static void draw_key(const struct ga_palette_key *key, struct ga_cells *cells, struct ga_rect row)
 {
-    int command = row.columns >= 70 ? 20 : 0;
+    int command = row.columns >= 100 ? 27 : row.columns >= 70 ? 20 : 0;
     int help = row.column + 11 + command;
 
     ga_cells_fit(cells, row.row, row.column + 1, 9, key->key, GA_ROLE_KEY, GA_ATTR_BOLD);

@@ -21,6 +21,7 @@ struct ga_log_lines; /* ui/log_lines.h: what was answered and echoed */
 struct ga_scene_run {
     const char *name;
     const struct ga_samples *samples;
+    bool current; /* the one in use */
 };
 
 /* Everything a panel may look at. Borrowed for the time of a call. */

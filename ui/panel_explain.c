@@ -43,8 +43,16 @@ static unsigned role_of(const char *line, unsigned *attributes)
     return GA_ROLE_TEXT;
 }
 
+/* A first line with lines enough below it stands in the frame. */
+static bool has_heading(const char *text)
+{
+    const char *second = strchr(text, '\n');
+
+    return second && strchr(second + 1, '\n') && strchr(strchr(second + 1, '\n') + 1, '\n');
+}
+
 /*
- * The lines below the first one, which is in the frame: without the indent that they share, and
+ * The lines below the heading: without the indent that they share, and
  * with at most two blanks between words, because the text is written for wider places.
  */
 static void squeeze(const char *text, struct ga_text *out)
@@ -52,8 +60,9 @@ static void squeeze(const char *text, struct ga_text *out)
     int blanks = 0;
 
     ga_text_clear(out);
-    text += strcspn(text, "\n");
-    for (text += *text == '\n'; *text; text++) {
+    if (has_heading(text))
+        text += strcspn(text, "\n") + 1;
+    for (; *text; text++) {
         bool begins = out->length == 0 || out->data[out->length - 1] == '\n';
 
         if (begins) {
@@ -105,7 +114,8 @@ static void explain_caption(struct ga_panel_state *state, const struct ga_scene 
                             struct ga_text *out)
 {
     (void)state;
-    ga_text_append(out, scene->explain, strcspn(scene->explain, "\n"));
+    if (has_heading(scene->explain))
+        ga_text_append(out, scene->explain, strcspn(scene->explain, "\n"));
 }
 
 const struct ga_panel ga_panel_explain = {

@@ -95,7 +95,7 @@ static void draw_points(const struct ga_fit *fit, const struct ga_plot *plot,
     for (size_t i = 0; i < fit->points; i++) {
         int32_t replica = fit->point[i].replica;
         bool known = replica >= 0;
-        uint32_t mark = known ? ga_replica_mark((uint32_t)replica, cells->glyphs) : 0x00b7;
+        uint32_t mark = known ? ga_replica_mark((uint32_t)replica, cells->glyphs) : 0x2022;
 
         if (fit->point[i].held_out)
             mark = '+';

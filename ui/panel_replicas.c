@@ -166,7 +166,7 @@ static void draw_accumulator(const struct line *line, const struct ga_view_repli
                     line->place[BAR].width, share, ga_replica_role((uint32_t)number));
     ga_format_digits(weight, replica->weight, 4);
     snprintf(text, sizeof text, "%s/%u", weight, replica->examples);
-    cell(line, WEIGHT, text, GA_ROLE_TEXT, 0);
+    cell(line, WEIGHT, replica->examples ? text : "-", GA_ROLE_TEXT, 0);
 }
 
 static void draw_machine(const struct line *line, const struct ga_scene *scene, int number)

@@ -35,17 +35,18 @@ static size_t list_runs(const struct ga_scene *scene, struct ga_scene_run run[MO
         run[i] = scene->run[i];
     if (count > 0)
         return count;
-    run[0] = (struct ga_scene_run){scene->run_name ? scene->run_name : "main", scene->samples};
+    run[0] =
+        (struct ga_scene_run){scene->run_name ? scene->run_name : "main", scene->samples, true};
     return 1;
 }
 
-static void draw_row(const struct ga_scene *scene, const struct ga_scene_run *run, unsigned number,
-                     struct ga_cells *cells, struct ga_rect row)
+static void draw_row(const struct ga_scene_run *run, unsigned number, struct ga_cells *cells,
+                     struct ga_rect row)
 {
     size_t count = ga_samples_count(run->samples);
     char figure[GA_FIGURE_TEXT];
     int end = row.column + row.columns;
-    unsigned bold = run->samples == scene->samples ? GA_ATTR_BOLD : 0;
+    unsigned bold = run->current ? GA_ATTR_BOLD : 0;
 
     ga_cells_put(cells, row.row, row.column, ga_replica_mark(number, cells->glyphs),
                  ga_replica_role(number), bold);
@@ -75,12 +76,12 @@ static void runs_draw(struct ga_panel_state *state, const struct ga_scene *scene
         look[i] = (struct ga_curve_look){run[i].samples,
                                          GA_SERIES_LOSS,
                                          ga_replica_role((uint32_t)i),
-                                         run[i].samples == scene->samples ? GA_ATTR_BOLD : 0,
+                                         run[i].current ? GA_ATTR_BOLD : 0,
                                          ga_replica_mark((uint32_t)i, cells->glyphs),
                                          run[i].name};
     ga_chart_draw(&state->chart, scene, look, count, scene->log_y, cells, chart);
     for (int i = 0; i < rows; i++)
-        draw_row(scene, &run[i], (unsigned)i, cells,
+        draw_row(&run[i], (unsigned)i, cells,
                  (struct ga_rect){chart.row + chart.rows + i, inside.column, 1, inside.columns});
 }
 

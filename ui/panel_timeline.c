@@ -163,13 +163,10 @@ static void draw_ground(const struct ga_scene *scene, const struct page *page, i
 }
 
 static void draw_replica(const struct ga_scene *scene, const struct page *page, int replica,
-                         struct ga_cells *cells, int row, int left)
+                         struct ga_cells *cells, int row)
 {
     const struct ga_closeup *closeup = scene->closeup;
 
-    ga_cells_put(cells, row, left, ga_replica_mark((uint32_t)replica, cells->glyphs),
-                 ga_replica_role((uint32_t)replica), GA_ATTR_BOLD);
-    ga_cells_printf(cells, row, left + 1, GA_ROLE_TEXT, 0, "%3d", replica);
     draw_ground(scene, page, replica, cells, row);
     for (size_t i = 0; i < closeup->spans; i++)
         if (closeup->span[i].replica == replica || closeup->span[i].replica == GA_SPAN_ALL)
@@ -197,6 +194,13 @@ static void draw_updates(const struct ga_closeup *closeup, const struct page *pa
         ga_cells_text(cells, row, column + 1, number, GA_ROLE_DIM, 0);
         next = column;
     }
+}
+
+static void draw_label(int replica, struct ga_cells *cells, int row, int left)
+{
+    ga_cells_put(cells, row, left, ga_replica_mark((uint32_t)replica, cells->glyphs),
+                 ga_replica_role((uint32_t)replica), GA_ATTR_BOLD);
+    ga_cells_printf(cells, row, left + 1, GA_ROLE_TEXT, 0, "%3d", replica);
 }
 
 static const char *unit_of(double length, double *factor)
@@ -254,10 +258,12 @@ static void timeline_draw(struct ga_panel_state *state, const struct ga_scene *s
     state->page = rows;
     if (state->first + rows > count)
         state->first = count > rows ? count - rows : 0;
-    for (; shown * step < rows && state->first + shown < count; shown++)
+    for (; shown * step < rows && state->first + shown < count; shown++) {
+        draw_label(state->first + shown, cells, inside.row + shown * step, inside.column);
         for (int thick = 0; thick == 0 || thick < step - 1; thick++)
             draw_replica(scene, &page, state->first + shown, cells,
-                         inside.row + shown * step + thick, inside.column);
+                         inside.row + shown * step + thick);
+    }
     bottom = inside.row + shown * step;
     if (below == 2)
         draw_updates(closeup, &page, cells, bottom);

@@ -25,9 +25,9 @@ static const struct ga_style styles[GA_THEMES][GA_ROLE_COUNT] =
     {
         [GA_THEME_DARK] =
             {
-                [GA_ROLE_DIM] = INK(0x9a9a9a, 247, 7, GA_ATTR_DIM),
+                [GA_ROLE_DIM] = INK(0x9a9a9a, 247, 7, 0),
                 [GA_ROLE_TITLE] = PLAIN(GA_ATTR_BOLD),
-                [GA_ROLE_BORDER] = INK(0x767676, 243, 7, GA_ATTR_DIM),
+                [GA_ROLE_BORDER] = INK(0x767676, 243, 8, 0),
                 [GA_ROLE_FOCUS] = INK(0xf0e442, 227, 11, 0),
                 [GA_ROLE_GOOD] = INK(0x00b383, 36, 2, 0),
                 [GA_ROLE_WARN] = INK(0xe69f00, 214, 3, 0),

@@ -300,8 +300,8 @@ struct test_scene *test_scene_open(enum test_scene_kind kind)
     fill_view(&test->view, kind, sizes[kind].updates, sizes[kind].replicas);
     fill_closeup(&test->closeup, &test->view, kind);
     fill_log(test->log, kind);
-    test->run[0] = (struct ga_scene_run){"main", test->samples};
-    test->run[1] = (struct ga_scene_run){"async", test->other};
+    test->run[0] = (struct ga_scene_run){"main", test->samples, true};
+    test->run[1] = (struct ga_scene_run){"async", test->other, false};
     test->scene = (struct ga_scene){
         .view = &test->view,
         .samples = test->samples,

@@ -9,6 +9,7 @@
 #include "console/console.h"
 #include "console/watch.h"
 #include "support/support.h"
+#include "ui/runs.h"
 #include "ui/samples.h"
 
 struct bench {
@@ -274,6 +275,88 @@ static void measured_staleness_meets_the_law(void **state)
     bench_close(&bench);
 }
 
+static void check_run(const struct ga_scene_run *list, const char *name, size_t rows, bool current)
+{
+    assert_string_equal(list->name, name);
+    assert_int_equal(ga_samples_count(list->samples), rows);
+    assert_int_equal(list->current, current);
+}
+
+static void runs_are_followed(void **state)
+{
+    struct bench bench;
+    struct ga_engine *engine = NULL;
+    struct ga_runs *runs = NULL;
+    const struct ga_scene_run *list = NULL;
+
+    (void)state;
+    bench_open(&bench);
+    engine = ga_console_engine(bench.console);
+    assert_int_equal(ga_runs_open(&runs), 0);
+    run(&bench, "run 40");
+    assert_int_equal(ga_engine_fork(engine, "other"), 0);
+    run(&bench, "run 10");
+    assert_int_equal(ga_runs_update(runs, engine), 0);
+    assert_int_equal(ga_runs_list(runs, &list), 2);
+    check_run(&list[0], "main", 50, true);
+    check_run(&list[1], "other", 40, false);
+    /* Back and into another future: the same number of windows, other losses. */
+    double loss = ga_samples_value(list[0].samples, GA_SERIES_LOSS, 49);
+    run(&bench, "back 20");
+    run(&bench, "set lr 0.03");
+    run(&bench, "next 20");
+    assert_int_equal(ga_engine_use(engine, "other"), 0);
+    assert_int_equal(ga_runs_update(runs, engine), 0);
+    assert_int_equal(ga_runs_list(runs, &list), 2);
+    check_run(&list[0], "main", 50, false);
+    check_run(&list[1], "other", 40, true);
+    assert_true(ga_samples_value(list[0].samples, GA_SERIES_LOSS, 49) != loss);
+    run(&bench, "back 15");
+    assert_int_equal(ga_runs_update(runs, engine), 0);
+    ga_runs_list(runs, &list);
+    check_run(&list[1], "other", 25, true);
+    assert_int_equal(ga_engine_drop(engine, "main"), 0);
+    assert_int_equal(ga_runs_update(runs, engine), 0);
+    assert_int_equal(ga_runs_list(runs, &list), 1);
+    check_run(&list[0], "other", 25, true);
+    ga_runs_close(runs);
+    bench_close(&bench);
+}
+
+/* Another run in use: its curve comes from its records, and goes on from there. */
+static void a_run_in_use_again_is_recalled(void **state)
+{
+    struct bench bench;
+    struct ga_engine *engine = NULL;
+    struct ga_sample sample;
+    size_t recalled = 0;
+
+    (void)state;
+    bench_open(&bench);
+    engine = ga_console_engine(bench.console);
+    run(&bench, "run 30");
+    look(&bench, 0, 0);
+    assert_int_equal(ga_engine_fork(engine, "other"), 0);
+    assert_int_equal(ga_engine_use(engine, "other"), 0);
+    run(&bench, "next 5");
+    assert_int_equal(ga_watch_look(bench.watch, 0, 0, bench.closeup), 0);
+    uintptr_t known = 0;
+    while (ga_watch_take(bench.watch, &sample)) {
+        if (sample.run != known && known == 0) {
+            ga_samples_clear(bench.samples);
+            assert_int_equal(ga_runs_recall(bench.samples, engine, &sample), 0);
+            recalled = ga_samples_count(bench.samples);
+        }
+        known = sample.run;
+        assert_int_equal(ga_samples_append(bench.samples, &sample), 0);
+    }
+    assert_int_equal(recalled, 30);
+    assert_int_equal(ga_samples_count(bench.samples), 35);
+    for (size_t row = 0; row < 35; row++)
+        assert_close(ga_samples_x(bench.samples, GA_X_UPDATES, row), (double)row + 1, 0);
+    bench_close(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +368,8 @@ int main(void)
         cmocka_unit_test(classes_are_counted),
         cmocka_unit_test(a_quadratic_has_its_optimum_and_its_limit),
         cmocka_unit_test(measured_staleness_meets_the_law),
+        cmocka_unit_test(runs_are_followed),
+        cmocka_unit_test(a_run_in_use_again_is_recalled),
     };
 
     return ga_test_main(tests);

@@ -108,8 +108,9 @@ struct ga_letter *ga_mailbox_take(struct ga_mailbox *box, int64_t deadline_ns)
     pthread_mutex_lock(&box->mutex);
     while (!box->first && !box->woken && wait_posted(box, deadline_ns))
         continue;
+    /* A wake comes first: neither is it lost to a letter, nor can letters hold it up for ever. */
+    struct ga_letter *letter = box->woken ? NULL : box->first;
     box->woken = false;
-    struct ga_letter *letter = box->first;
     if (letter) {
         box->first = letter->next;
         if (!box->first)

@@ -22,10 +22,14 @@ void ga_mailbox_close(struct ga_mailbox *box); /* letters still inside are not t
 void ga_mailbox_post(struct ga_mailbox *box, struct ga_letter *letter);
 bool ga_mailbox_waiting(const struct ga_mailbox *box);
 
-/* Makes a ga_mailbox_take() that waits, now or next, return early without a letter. Any thread. */
+/*
+ * Makes the ga_mailbox_take() that waits now, or else the next one, return without a letter, even
+ * where there is one. Any thread.
+ */
 void ga_mailbox_wake(struct ga_mailbox *box);
 
-/* The oldest letter; waits until `deadline_ns` (ga_now_ns() time; INT64_MAX = for ever), then NULL.
+/*
+ * The oldest letter; waits until `deadline_ns` (ga_now_ns() time; INT64_MAX = for ever), then NULL.
  */
 struct ga_letter *ga_mailbox_take(struct ga_mailbox *box, int64_t deadline_ns);
 

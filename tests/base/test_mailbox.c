@@ -49,6 +49,25 @@ static void test_deadline(void **state)
     ga_mailbox_close(box);
 }
 
+/* A wake is neither lost to a letter nor counted twice. */
+static void test_a_wake_comes_first(void **state)
+{
+    (void)state;
+    struct ga_mailbox *box = NULL;
+    struct note note = {.number = 1};
+    assert_int_equal(ga_mailbox_open(&box), GA_OK);
+    ga_mailbox_wake(box);
+    ga_mailbox_post(box, &note.letter);
+    ga_mailbox_wake(box);
+    assert_null(ga_mailbox_take(box, INT64_MAX));
+    assert_true(ga_mailbox_waiting(box));
+    assert_ptr_equal(ga_mailbox_take(box, INT64_MAX), &note);
+    ga_mailbox_wake(box);
+    assert_null(ga_mailbox_take(box, INT64_MAX));
+    assert_null(ga_mailbox_take(box, 0));
+    ga_mailbox_close(box);
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -111,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_posting),
         cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_a_wake_comes_first),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_many_senders),
     };

@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/model.h"
 #include "train/engine.h"
+#include "train/run.h"
 
 #define GA_WATCH_REPLICAS 8 /* the first ones have curves of their own */
 #define GA_WATCH_PUSHES   8 /* staleness of the first pushes of a window */

@@ -273,7 +273,7 @@ static void test_logs_and_exports(void **state)
     run_with_file(place, "export history", "h.csv", "");
     assert_int_equal(count_lines(place, "h.csv"), 21);
     refuse_with_file(place, "export history", "none/h.csv", "", "none/h.csv");
-    refuse_with_file(place, "export pictures", "h.svg", "", "expected weights or history");
+    refuse_with_file(place, "export pictures", "h.svg", "", "expected weights, history or code");
     for (int i = 0; i < 7; i++) {
         char name[16];
         snprintf(name, sizeof(name), "%d.jsonl", i);

@@ -14,11 +14,18 @@ static double best(const struct ga_demo *demo, const struct ga_demo_contest *con
     return ga_samples_least(&contest->samples) / (double)demo->options.updates;
 }
 
+/* Of the least times: what a busy machine disturbs least. */
+static double best_ratio(const struct ga_demo *demo, const struct ga_demo_contest *contest)
+{
+    return best(demo, &demo->contest[GA_DEMO_NAIVE]) / best(demo, contest);
+}
+
 static void contender_line(const struct ga_demo *demo, const struct ga_demo_contest *contest,
                            struct ga_text *out)
 {
-    ga_text_printf(out, "  %s  %-34s %9.0f %9.0f %6.2f\n", contest->form->key, contest->form->text,
-                   median(demo, contest), best(demo, contest), ga_samples_median(&contest->ratios));
+    ga_text_printf(out, "  %s  %-34s %9.0f %6.2f %9.0f %6.2f\n", contest->form->key,
+                   contest->form->text, median(demo, contest), ga_samples_median(&contest->ratios),
+                   best(demo, contest), best_ratio(demo, contest));
 }
 
 void ga_demo_report_text(const struct ga_demo *demo, struct ga_text *out)
@@ -28,7 +35,7 @@ void ga_demo_report_text(const struct ga_demo *demo, struct ga_text *out)
 
     ga_text_printf(out, "demo: %lld updates of 50 examples, %lld rounds; ns per update\n\n",
                    (long long)demo->options.updates, (long long)demo->options.rounds);
-    ga_text_printf(out, "     %-34s %9s %9s   a/it\n", "", "median", "best");
+    ga_text_printf(out, "     %-34s %9s %6s %9s %6s\n", "", "median", "a/it", "best", "a/it");
     for (size_t i = 0; i < GA_DEMO_CONTENDERS; i++)
         contender_line(demo, &demo->contest[i], out);
     ga_hash_format(hash, serial->hash);
@@ -54,6 +61,7 @@ static void contender_json(const struct ga_demo *demo, const struct ga_demo_cont
     field(out, "median_ns", median(demo, contest));
     field(out, "best_ns", best(demo, contest));
     field(out, "ratio", ga_samples_median(&contest->ratios));
+    field(out, "best_ratio", best_ratio(demo, contest));
     field(out, "loss", contest->loss);
     if (contest->engine) {
         ga_hash_format(hash, contest->hash);

@@ -66,6 +66,7 @@ static void check_contender(const json_t *contender, const char *key)
     assert_true(number(contender, "best_ns") > 0);
     assert_true(number(contender, "median_ns") >= number(contender, "best_ns"));
     assert_true(number(contender, "ratio") > 0);
+    assert_true(number(contender, "best_ratio") > 0);
     assert_true(number(contender, "loss") > 0);
 }
 

@@ -93,7 +93,7 @@ static int micro_again(const struct ga_explain_page *page, size_t r, uint32_t mi
 
     if (code == GA_OK) {
         ga_plan_part(replica->v.examples, replica->v.micros, micro, &first, &batch.count);
-        batch.index = replica->rows + first;
+        batch.index = replica->rows + replica->v.step_row + first;
         code = run->compute->gradient(context, replica->v.read->weights, &batch, GA_ASSIGN, sums,
                                       &tally);
     }
@@ -139,18 +139,39 @@ static void micro_head(const struct ga_explain_page *page, const struct ga_event
                    explain_number(event->update), event->micro, event->micros, event->replica,
                    explain_number(event->version));
     ga_text_puts(page->out, "  examples               ");
-    rows_text(replica->rows + first, count, page->out);
+    rows_text(replica->rows + replica->v.step_row + first, count, page->out);
     ga_text_printf(page->out, " (%zu)   loss %.6g   |g| %.6g\n", count, event->loss, event->norm);
+}
+
+/* What a private step or a change of replicas left behind can be told of, but not looked at. */
+static bool is_in_hand(const struct ga_run *run, const struct ga_event *event)
+{
+    const struct ga_replica_value *v = NULL;
+
+    if ((size_t)event->replica >= run->replicas)
+        return false;
+    v = &run->replica[event->replica].v;
+    return v->state == GA_REPLICA_BUSY && v->micro == event->micro && v->micros == event->micros;
 }
 
 static void explain_micro(struct ga_explain_page *page)
 {
     const struct ga_event *event = &page->run->last_event;
-    const struct ga_replica *replica = &page->run->replica[event->replica];
+    const struct ga_replica *replica = NULL;
     size_t r = (size_t)event->replica;
-    double after = ga_explain_sum(page, replica->sums), part = 0, total = 0, weight = 0;
+    double after = 0, part = 0, total = 0, weight = 0;
     char added[96] = "";
 
+    if (!is_in_hand(page->run, event)) {
+        ga_text_printf(page->out,
+                       "update %llu, micro-batch %u/%u on replica %d: its item has moved on\n"
+                       "  %u examples   loss %.6g   |g| %.6g\n",
+                       explain_number(event->update), event->micro, event->micros, event->replica,
+                       event->examples, event->loss, event->norm);
+        return;
+    }
+    replica = &page->run->replica[r];
+    after = ga_explain_sum(page, replica->sums);
     micro_head(page, event);
     if (micro_again(page, r, event->micro - 1, &part) == GA_OK)
         snprintf(added, sizeof added, "%.6g + %.6g = ", after - part, part);

@@ -63,12 +63,13 @@ void ga_explain_server(struct ga_explain_page *page)
 void ga_explain_send(struct ga_explain_page *page)
 {
     const struct ga_event *event = &page->run->last_event;
-    const struct ga_replica_value *v = &page->run->replica[event->replica].v;
+    size_t r = (size_t)event->replica;
+    int64_t served_ns =
+        r < page->run->replicas ? page->run->replica[r].v.finish_ns : event->time_ns;
 
-    ga_text_printf(page->out,
-                   "update %llu: replica %d has finished its item; its push is served in %.6g ms\n",
-                   explain_number(event->update), event->replica,
-                   (double)(v->finish_ns - event->time_ns) * 1e-6);
+    ga_text_printf(
+        page->out, "update %llu: replica %d has finished its item; its push is served in %.6g ms\n",
+        explain_number(event->update), event->replica, (double)(served_ns - event->time_ns) * 1e-6);
 }
 
 /* ---- local: weights are averaged, not gradients ---- */

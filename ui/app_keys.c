@@ -126,7 +126,7 @@ void ga_app_interrupt(struct ga_app *app)
     else if (again)
         ask(app, run_confirmed, "quit", "quit?");
     else if (ga_console_moving(app->console))
-        ga_app_run(app, "ctrl-C", "pause");
+        ga_app_run(app, "^C", "pause");
     else
         note(app, "ctrl-C once more asks to quit; : types a command, ? shows the keys");
 }
@@ -392,14 +392,27 @@ static void (*const modes[])(struct ga_app *app, const struct ga_input *input) =
     [GA_APP_HELP] = press_help,
 };
 
+/* Esc and a key that came in one packet look like Alt, which only the command line knows. */
+static void press_apart(struct ga_app *app, const struct ga_input *input)
+{
+    const struct ga_input escape = {.key = GA_KEY_ESCAPE};
+    const struct ga_input key = {.key = input->key};
+    modes[app->mode](app, &escape);
+    modes[app->mode](app, &key);
+}
+
 void ga_app_press(struct ga_app *app, const struct ga_input *input)
 {
+    const bool typing = app->mode == GA_APP_COMMAND || app->mode == GA_APP_ANSWER;
+    const bool alt = input->key <= 0x10ffff && (input->modifiers & GA_MODIFIER_ALT);
     app->note[0] = '\0';
     ga_app_touch(app);
     if (input->key == GA_CTRL('l'))
         ga_term_forget(app->term);
     else if (input->key == GA_CTRL('z'))
         ga_app_suspend(app);
+    else if (alt && !typing)
+        press_apart(app, input);
     else
         modes[app->mode](app, input);
 }

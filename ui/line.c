@@ -112,6 +112,7 @@ int ga_line_open(struct ga_line **out, struct ga_console *console, bool keep_his
     rl_callback_handler_install("", take_line);
     rl_variable_bind("enable-bracketed-paste", "off");
     rl_variable_bind("bell-style", "none");
+    rl_variable_bind("show-all-if-ambiguous", "on"); /* the list disturbs nothing here */
     *out = line;
     return 0;
 }

@@ -11,18 +11,33 @@ static bool on_record(const struct ga_engine *engine)
     return ga_run_counters(engine->at->run)->events < ga_history_end(engine->at->history)->events;
 }
 
-/* Does what the user did at this event count, when it was recorded. */
-static int interventions_due(struct ga_engine *engine)
+static bool closes_a_window(const struct ga_intervention *what)
+{
+    return what->kind == GA_DID_FLUSH || what->kind == GA_DID_DISCARD;
+}
+
+/* What the user did next, if that was at this event count; NULL: nothing. */
+static const struct ga_intervention *next_due(const struct engine_slot *at, uint64_t events)
+{
+    const struct ga_intervention *what = NULL;
+
+    if (at->cursor >= ga_history_interventions(at->history))
+        return NULL;
+    what = ga_history_intervention(at->history, at->cursor);
+    return what->events == events ? what : NULL;
+}
+
+/*
+ * Does again what the user did at this event count: as soon as it is reached, so that going back
+ * undoes what came after a change but not the change. With `stay` nothing that leads on from here.
+ */
+static int interventions_due(struct ga_engine *engine, bool stay)
 {
     uint64_t events = ga_run_counters(engine->at->run)->events;
+    const struct ga_intervention *what = NULL;
 
     engine->replaying = on_record(engine);
-    while (engine->at->cursor < ga_history_interventions(engine->at->history)) {
-        const struct ga_intervention *what =
-            ga_history_intervention(engine->at->history, engine->at->cursor);
-
-        if (what->events != events)
-            break;
+    while ((what = next_due(engine->at, events)) && !(stay && closes_a_window(what))) {
         engine->at->cursor++;
         engine->replaying = true;
         if (ga_engine_intervene(engine, what) < 0 ||
@@ -50,16 +65,14 @@ static int step_again(struct ga_engine *engine)
 {
     uint64_t events = ga_run_counters(engine->at->run)->events;
 
-    if (interventions_due(engine) < 0)
+    if (interventions_due(engine, false) < 0)
         return ga_error_code();
     if (ga_run_counters(engine->at->run)->events > events) /* a flush or discard done again */
-        return on_record(engine) ? GA_OK : interventions_due(engine);
+        return interventions_due(engine, true);
     engine->replaying = on_record(engine);
     if (ga_run_event(engine->at->run) < 0)
         return ga_error_code();
-    if (engine->replaying)
-        return on_record(engine) ? GA_OK : interventions_due(engine);
-    return keep(engine);
+    return engine->replaying ? interventions_due(engine, true) : keep(engine);
 }
 
 /* Nothing is on record ahead, and nothing is to be done again. */
@@ -171,8 +184,8 @@ static int seek_from(struct ga_engine *engine, const struct ga_state *from, enum
     code = restore(engine, from);
     while (code == GA_OK && !arrived(engine, key, target))
         code = ga_engine_step(engine);
-    if (code == GA_OK && !on_record(engine))
-        code = interventions_due(engine);
+    if (code == GA_OK)
+        code = interventions_due(engine, true);
     engine->seeking = false;
     return code;
 }

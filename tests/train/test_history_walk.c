@@ -104,7 +104,16 @@ static void close_model(struct model *model)
     free(model->place);
 }
 
-/* The timeline up to the present place, from the start; what was done here and later is gone. */
+/* What leads on from where it is done is still to come when the run stands there. */
+static bool stays(const struct model *model, size_t k)
+{
+    const struct ga_intervention *what = &model->did[k];
+    bool closes = what->kind == GA_DID_FLUSH || what->kind == GA_DID_DISCARD;
+
+    return what->events < model->now || (what->events == model->now && !closes);
+}
+
+/* The timeline up to the present place, from the start, with what was done here. */
 static void cut_future(struct model *model)
 {
     struct ga_run *run = NULL;
@@ -112,7 +121,7 @@ static void cut_future(struct model *model)
 
     if (model->now == model->end)
         return;
-    while (kept < model->count && model->did[kept].events < model->now)
+    while (kept < model->count && stays(model, kept))
         kept++;
     ga_run_rig_close(&model->rig);
     open_run(model);
@@ -123,6 +132,8 @@ static void cut_future(struct model *model)
         else
             ga_test_ok(ga_run_event(run));
     }
+    while (done < kept)
+        ga_test_ok(act(run, &model->did[done++]));
     model->count = kept;
     note_place(model);
     assert_int_equal(model->end, model->now);

@@ -1,11 +1,9 @@
-/* data, init-from, slow. */
-#include <inttypes.h>
+/* data and init-from. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "console/command.h"
 #include "console/session.h"
 #include "storage/weights.h"
@@ -85,25 +83,4 @@ int ga_exec_init_from(struct ga_console *console, size_t count, const char *cons
         code = init_from(console, path);
     free(path);
     return code;
-}
-
-int ga_exec_slow(struct ga_console *console, size_t count, const char *const *word)
-{
-    (void)count;
-    struct ga_settings in_force;
-    struct ga_settings draft;
-    struct ga_change change = {0};
-    int64_t replica = 0;
-    double factor = 0;
-    ga_engine_settings(console->engine, &in_force, &draft);
-    if (ga_read_int(word[0], 0, draft.replicas - 1, &replica) < 0)
-        return ga_fail_within("slow: replica");
-    if (ga_read_double(word[1], 1e-3, 1e6, &factor) < 0)
-        return ga_fail_within("slow: factor");
-    const int code = ga_engine_slow(console->engine, (size_t)replica, factor, &change);
-    if (code < 0)
-        return code;
-    ga_say(console, "replica %" PRId64 ": items take %s times as long from the next one", replica,
-           word[1]);
-    return 0;
 }

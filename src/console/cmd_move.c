@@ -50,12 +50,19 @@ static int read_span(size_t count, const char *const *word, struct ga_move *move
 int ga_exec_run(struct ga_console *console, size_t count, const char *const *word)
 {
     struct ga_move move = {.kind = GA_MOVE_FOREVER};
+    const bool all = count > 0 && ga_word_same(word[count - 1], "all");
+    if (all)
+        count--;
+    else if (count == 3)
+        return ga_fail(GA_EINPUT, "run: '%.40s' behind the number: expected nothing, or all",
+                       word[2]);
     if (count == 0 && !ga_at_prompt(console))
         return ga_fail(GA_EINPUT, "run: a script has to say how far: expected a number of updates, "
                                   "N epochs or a virtual time such as 10ms");
     const int code = count > 0 ? read_span(count, word, &move) : 0;
     if (code < 0)
         return code;
+    move.all = all;
     if (count == 0)
         ga_say(console, "running; `pause` or ctrl-C stops it");
     return ga_move_start(console, &move, false);

@@ -1,13 +1,17 @@
 /* set and mode: several settings at once, all or none, and the answer that says from when they
  * hold. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "console/command.h"
+#include "console/describe.h"
 #include "console/session.h"
 #include "settings/words.h"
+#include "train/sharpness.h"
 
 #define PAIRS 64 /* of one set */
 
@@ -145,6 +149,51 @@ static bool touches_window(const struct pairs *pairs)
     return false;
 }
 
+static bool touches_mode(const struct pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++)
+        if (ga_word_in_list(pairs->pair[i].row->name,
+                            "mode scale lag bound buffer period backup outer"))
+            return true;
+    return false;
+}
+
+/* Beyond this, examples times parameters, the curvature is not looked for unasked. */
+#define MOST_WORK 1e6
+
+/* What is to be expected of the mode: its staleness, and how far it is from diverging. */
+static int append_mode(struct ga_run *run, void *arg)
+{
+    struct ga_text *out = arg;
+    const struct ga_settings *settings = ga_run_pending(run);
+    const double work =
+        (double)ga_dataset_table(ga_run_data(run))->train * (double)ga_run_net_of(run)->parameters;
+    struct ga_crew crew;
+    struct ga_staleness_law law;
+    ga_crew_of(run, settings, &crew);
+    ga_staleness_law(settings, &crew, &law);
+    ga_describe_mode(settings, out);
+    ga_text_printf(out, ": staleness %s", law.text);
+    const double gauge = work <= MOST_WORK ? ga_run_gauge(run) : NAN;
+    if (!isnan(gauge)) {
+        char text[GA_NUMBER_TEXT];
+        ga_format_digits(text, gauge, 3);
+        ga_text_printf(out, "; gauge %s%s", text, gauge > 1 ? ": above 1 steps diverge" : "");
+    }
+    ga_text_puts(out, "\n");
+    return 0;
+}
+
+/* A run that cannot be formed says so when it is needed. */
+static void describe_mode(struct ga_console *console, const struct ga_settings *draft,
+                          struct ga_text *out)
+{
+    struct ga_text line = GA_TEXT_INIT;
+    if (draft->mode != GA_MODE_SYNC && ga_engine_call(console->engine, append_mode, &line) == 0)
+        ga_text_puts(out, ga_text_get(&line));
+    ga_text_free(&line);
+}
+
 static int apply(struct ga_console *console, const struct pairs *pairs)
 {
     struct ga_settings in_force;
@@ -162,6 +211,8 @@ static int apply(struct ga_console *console, const struct pairs *pairs)
         append_answer(&pairs->pair[i], &in_force, &before, &draft, &change, &text);
     if (touches_window(pairs))
         append_window(console, &draft, &text);
+    if (touches_mode(pairs))
+        describe_mode(console, &draft, &text);
     if (change.forgotten > 0)
         ga_text_puts(&text, "what was recorded beyond this point is forgotten\n");
     ga_say_text(console, &text);
@@ -181,9 +232,19 @@ int ga_exec_set(struct ga_console *console, size_t count, const char *const *wor
     return code;
 }
 
+/* `mode ssp 3` sets the mode and the number that belongs to it. */
 int ga_exec_mode(struct ga_console *console, size_t count, const char *const *word)
 {
-    (void)count;
-    const char *const words[] = {"mode", word[0]};
-    return ga_exec_set(console, 2, words);
+    const int mode = ga_choice_value("mode", word[0]);
+    const char *words[] = {"mode", word[0], NULL, NULL};
+    if (mode < 0)
+        return ga_fail_within("mode");
+    if (count == 2) {
+        words[2] = ga_mode_number((enum ga_mode)mode);
+        words[3] = word[1];
+        if (!words[2])
+            return ga_fail(GA_EINPUT, "mode %s %s: %s has no number of its own: expected `mode %s`",
+                           word[0], word[1], word[0], word[0]);
+    }
+    return ga_exec_set(console, 2 * count, words);
 }

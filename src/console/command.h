@@ -13,6 +13,7 @@ enum ga_command_group {
     GA_GROUP_MOVING,
     GA_GROUP_CHANGING,
     GA_GROUP_LOOKING,
+    GA_GROUP_COMPARING,
     GA_GROUP_KEEPING,
     GA_GROUP_REPLICAS,
     GA_GROUP_SCRIPTS,
@@ -35,6 +36,7 @@ enum ga_complete {
     GA_COMPLETE_COLUMNS,
     GA_COMPLETE_TENSOR,
     GA_COMPLETE_HELP,
+    GA_COMPLETE_RUN, /* names of runs */
     GA_COMPLETE_FILE /* behind the words of `words`, if there are any */
 };
 
@@ -70,9 +72,12 @@ ga_command_exec ga_exec_run, ga_exec_pause, ga_exec_next, ga_exec_micro, ga_exec
     ga_exec_back, ga_exec_goto, ga_exec_until, ga_exec_break, ga_exec_breaks, ga_exec_delete,
     ga_exec_flush, ga_exec_discard, ga_exec_reset;
 ga_command_exec ga_exec_set, ga_exec_mode, ga_exec_show, ga_exec_settings, ga_exec_init_from,
-    ga_exec_data, ga_exec_slow;
+    ga_exec_data;
+ga_command_exec ga_exec_slow, ga_exec_kill, ga_exec_restore;
+ga_command_exec ga_exec_fork, ga_exec_use, ga_exec_runs, ga_exec_drop, ga_exec_compare,
+    ga_exec_replay;
 ga_command_exec ga_exec_print, ga_exec_explain, ga_exec_eval, ga_exec_devices, ga_exec_history,
-    ga_exec_columns;
+    ga_exec_columns, ga_exec_staleness, ga_exec_law;
 ga_command_exec ga_exec_save, ga_exec_load, ga_exec_export, ga_exec_log;
 ga_command_exec ga_exec_view, ga_exec_save_display;
 ga_command_exec ga_exec_source, ga_exec_say, ga_exec_ask, ga_exec_expect, ga_exec_wait,

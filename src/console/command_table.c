@@ -8,11 +8,11 @@
 #define MANY GA_MANY_WORDS
 
 static const struct ga_command commands[] = {
-    {"run", "", "[N | N epochs | TIME]", GA_GROUP_MOVING, GA_COMMAND_MOVES, 0, 2, ga_exec_run,
-     GA_COMPLETE_NOTHING, "",
+    {"run", "", "[N | N epochs | TIME] [all]", GA_GROUP_MOVING, GA_COMMAND_MOVES, 0, 3, ga_exec_run,
+     GA_COMPLETE_NOTHING, "all",
      "Trains N updates, N epochs or a span of virtual time (run 10 ms). Without a number it goes "
-     "on "
-     "until `pause`, a breakpoint or an error; a script must say how far."},
+     "on until `pause`, a breakpoint or an error; a script must say how far. With `all` every run "
+     "goes on, each to its own end."},
     {"pause", "", "", GA_GROUP_MOVING, 0, 0, 0, ga_exec_pause, GA_COMPLETE_NOTHING, "",
      "Stops a move between two events, wherever it is. ctrl-C does the same."},
     {"next", "step", "[N]", GA_GROUP_MOVING, GA_COMMAND_MOVES, 0, 1, ga_exec_next,
@@ -56,8 +56,9 @@ static const struct ga_command commands[] = {
      "",
      "Changes settings, all of them or none. The answer says from which update they hold; what is "
      "accumulated is never thrown away. `settings` lists the names."},
-    {"mode", "", "NAME", GA_GROUP_CHANGING, 0, 1, 1, ga_exec_mode, GA_COMPLETE_MODE, "",
-     "Short for `set mode NAME`."},
+    {"mode", "", "NAME [N]", GA_GROUP_CHANGING, 0, 1, 2, ga_exec_mode, GA_COMPLETE_MODE, "",
+     "Short for `set mode NAME` and the number that belongs to it: sync backup, delay lag, ssp "
+     "bound, buffered buffer, local period. `help modes` compares them."},
     {"show", "", "[NAME | data | changed]", GA_GROUP_CHANGING, 0, 0, 1, ga_exec_show,
      GA_COMPLETE_SETTING, "changed data",
      "Shows the settings in force and what is pending, one setting in full, or what was changed as "
@@ -88,10 +89,34 @@ static const struct ga_command commands[] = {
      "What computes here, with which kernels, and where the replicas are."},
     {"history", "", "", GA_GROUP_LOOKING, 0, 0, 0, ga_exec_history, GA_COMPLETE_NOTHING, "",
      "How far back and forth `back` and `goto` reach, and the memory that takes."},
+    {"staleness", "", "[N]", GA_GROUP_LOOKING, 0, 0, 1, ga_exec_staleness, GA_COMPLETE_NOTHING, "",
+     "How stale the gradients of the last N updates were, as a histogram, with the law beside it; "
+     "without a number since the settings changed."},
+    {"law", "", "[N]", GA_GROUP_LOOKING, 0, 0, 1, ga_exec_law, GA_COMPLETE_NOTHING, "",
+     "What theory predicts for the present mode and settings, beside what was measured over the "
+     "last N updates, and whether it is exact, holds in the mean, is a bound or a guide."},
     {"columns", "", "[FIGURE ... | default]", GA_GROUP_LOOKING, 0, 0, MANY, ga_exec_columns,
      GA_COMPLETE_COLUMNS, "default",
      "Which figures a logged line has: metrics, replica R METRIC, hash. The setting log-every says "
      "how often there is one."},
+
+    {"fork", "", "NAME", GA_GROUP_COMPARING, 0, 1, 1, ga_exec_fork, GA_COMPLETE_NOTHING, "",
+     "Copies the current run with all it has, history included, under a name. The copy goes its "
+     "own way; the current run stays current."},
+    {"use", "", "NAME", GA_GROUP_COMPARING, 0, 1, 1, ga_exec_use, GA_COMPLETE_RUN, "",
+     "Makes a run current: all other commands are about that one."},
+    {"runs", "", "", GA_GROUP_COMPARING, 0, 0, 0, ga_exec_runs, GA_COMPLETE_NOTHING, "",
+     "Lists the runs: mode, shape, update, last loss, hash, virtual time. A star marks the current "
+     "one."},
+    {"drop", "", "NAME", GA_GROUP_COMPARING, 0, 1, 1, ga_exec_drop, GA_COMPLETE_RUN, "",
+     "Forgets a run that is not the current one."},
+    {"compare", "", "A B [by updates|examples|time|bytes]", GA_GROUP_COMPARING, 0, 2, 4,
+     ga_exec_compare, GA_COMPLETE_RUN, "",
+     "The losses of two runs at the same updates, examples, virtual times or bytes sent, and where "
+     "each one stands."},
+    {"replay", "", "", GA_GROUP_COMPARING, 0, 0, 0, ga_exec_replay, GA_COMPLETE_NOTHING, "",
+     "Does again, in virtual order, all that the history has recorded, a race of the real clock "
+     "included, and compares the hashes; exit status 1 when they differ."},
 
     {"save", "", "FILE", GA_GROUP_KEEPING, GA_COMMAND_WRITES, 1, 1, ga_exec_save, GA_COMPLETE_FILE,
      "",
@@ -114,6 +139,12 @@ static const struct ga_command commands[] = {
 
     {"slow", "", "R FACTOR", GA_GROUP_REPLICAS, 0, 2, 2, ga_exec_slow, GA_COMPLETE_NOTHING, "",
      "Makes replica R (from 0) take FACTOR times as long from its next item, in virtual time."},
+    {"kill", "", "R", GA_GROUP_REPLICAS, 0, 1, 1, ga_exec_kill, GA_COMPLETE_NOTHING, "",
+     "Replica R fails: its item is dropped and it starts no more. Windows wait for it or go on, as "
+     "the setting failure says; under pushes the others go on."},
+    {"restore", "", "R", GA_GROUP_REPLICAS, 0, 1, 1, ga_exec_restore, GA_COMPLETE_NOTHING, "",
+     "A killed replica is back: it pulls fresh weights and starts, with an empty optimizer state "
+     "of its own."},
 
     {"source", "", "FILE", GA_GROUP_SCRIPTS, 0, 1, 1, ga_exec_source, GA_COMPLETE_FILE, "",
      "Runs a script; the first line that fails ends it."},
@@ -153,7 +184,7 @@ const struct ga_command *ga_command_at(size_t position)
 
 const char *ga_command_group_name(enum ga_command_group group)
 {
-    static const char *const names[GA_GROUPS] = {"moving",  "changing", "looking",
+    static const char *const names[GA_GROUPS] = {"moving",  "changing", "looking", "comparing",
                                                  "keeping", "replicas", "scripts"};
     return names[group];
 }

@@ -98,6 +98,55 @@ unsigned ga_window_micros(const struct ga_run *run)
     return micros;
 }
 
+/* The settings that a mode has for itself: one as a bare number, others by name. */
+static const struct {
+    const char *number; /* shown as `mode N`, NULL: none */
+    const char *more;   /* shown by name where they are not what they are at first */
+    bool pushes;        /* the step scale matters */
+} mode_settings[] = {
+    [GA_MODE_SYNC] = {"backup", "", false},
+    [GA_MODE_DELAY] = {"lag", "", false},
+    [GA_MODE_ASYNC] = {NULL, "", true},
+    [GA_MODE_SSP] = {"bound", "", true},
+    [GA_MODE_BUFFERED] = {"buffer", "bound", true},
+    [GA_MODE_LOCAL] = {"period", "outer", false},
+    [GA_MODE_HOGWILD] = {NULL, "writes", true},
+};
+
+static bool is_initial(const struct ga_setting *row, const struct ga_settings *settings)
+{
+    struct ga_settings initial;
+    ga_settings_default(&initial);
+    return ga_setting_same(row, &initial, settings);
+}
+
+const char *ga_mode_number(enum ga_mode mode)
+{
+    return mode_settings[mode].number;
+}
+
+void ga_describe_mode(const struct ga_settings *settings, struct ga_text *out)
+{
+    const enum ga_mode mode = settings->mode;
+    const char *number = mode_settings[mode].number;
+    ga_text_puts(out, ga_choice_word("mode", (int)mode));
+    if (number && mode != GA_MODE_SYNC) {
+        ga_text_puts(out, " ");
+        ga_setting_write(ga_setting_find(number), settings, out);
+    }
+    if (mode == GA_MODE_SYNC && settings->backup > 0)
+        ga_text_printf(out, ", backup %d", (int)settings->backup);
+    if (*mode_settings[mode].more) {
+        const struct ga_setting *row = ga_setting_find(mode_settings[mode].more);
+        if (!is_initial(row, settings)) {
+            ga_text_printf(out, ", %s ", row->name);
+            ga_setting_write(row, settings, out);
+        }
+    }
+    if (mode_settings[mode].pushes)
+        ga_text_printf(out, ", scale %s", ga_choice_word("scale", (int)settings->scale));
+}
+
 void ga_describe_place(struct ga_run *run, struct ga_text *out)
 {
     char digits[GA_HASH_TEXT];
@@ -108,6 +157,10 @@ void ga_describe_place(struct ga_run *run, struct ga_text *out)
         const struct ga_window_state *window = ga_run_window(run);
         ga_text_printf(out, ", inside window %" PRIu64 " (%s, %u micro-batches done)",
                        window->number, ga_phase_name(ga_run_phase(run)), ga_window_micros(run));
+    }
+    if (ga_run_settings(run)->mode != GA_MODE_SYNC) {
+        ga_text_puts(out, ", ");
+        ga_describe_mode(ga_run_settings(run), out);
     }
     ga_text_printf(out, ", hash %.8s", digits);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/thread.h"
 #include "console/command.h"
 #include "console/describe.h"
@@ -115,11 +116,59 @@ static void keep_reason(struct ga_console *console, const struct ga_stop *stop)
         snprintf(console->stopped, sizeof(console->stopped), "%s", stop->error.text);
 }
 
+/* How one run's part of a move of all ended. */
+static void append_part(const struct ga_run_info *info, struct ga_text *out)
+{
+    char digits[GA_HASH_TEXT];
+    const struct ga_stop *stop = &info->stop;
+    ga_hash_format(digits, info->hash);
+    ga_text_printf(out, "%s: ", info->name);
+    if (stop->reason == GA_STOP_NONFINITE || stop->reason == GA_STOP_ERROR)
+        ga_text_printf(out, "stopped: %s\n", stop->error.text);
+    else if (stop->reason == GA_STOP_BREAK)
+        ga_text_printf(out, "breakpoint %d, %s: at update %" PRIu64 ", hash %.8s\n",
+                       stop->breakpoint, stop->text, stop->updates, digits);
+    else
+        ga_text_printf(out, "%sat update %" PRIu64 ", hash %.8s\n",
+                       stop->reason == GA_STOP_PAUSED ? "paused " : "", stop->updates, digits);
+}
+
+static bool failed(const struct ga_run_info *info)
+{
+    return info->moved && !info->moving &&
+           (info->stop.reason == GA_STOP_NONFINITE || info->stop.reason == GA_STOP_ERROR);
+}
+
+/* Each run's end; fails with the first one that training stopped. */
+static int report_all(struct ga_console *console)
+{
+    struct ga_run_info info;
+    struct ga_run_info first;
+    struct ga_text text = GA_TEXT_INIT;
+    bool any = false;
+    for (size_t k = 0; ga_engine_run_info(console->engine, k, &info); k++) {
+        if (info.moved)
+            append_part(&info, &text);
+        if (failed(&info) && !any) {
+            first = info;
+            any = true;
+        }
+    }
+    ga_say_text(console, &text);
+    ga_text_free(&text);
+    if (!any)
+        return ga_logs_check(console);
+    report_failure(console, &first.stop);
+    return ga_fail_within("run %s", first.name);
+}
+
 static int report_ending(struct ga_console *console, const struct ga_stop *stop)
 {
     console->move.active = false;
     keep_reason(console, stop);
     ga_drain(console);
+    if (console->move.asked.all && stop->reason != GA_STOP_REPLACED)
+        return report_all(console);
     if (stop->reason == GA_STOP_NONFINITE || stop->reason == GA_STOP_ERROR)
         return report_failure(console, stop);
     if (stop->reason == GA_STOP_REPLACED)

@@ -160,7 +160,7 @@ static void sizes_leave_no_trace(void **state)
         struct pty fresh = {.home = NULL};
         pty_resize(pty, sizes[i][0], sizes[i][1]);
         pty_open(&fresh, &(struct pty_options){.rows = sizes[i][0], .columns = sizes[i][1]});
-        const int64_t deadline_ns = ga_now_ns() + PTY_PATIENCE_NS;
+        const int64_t deadline_ns = pty_deadline_ns();
         bool same = false;
         while (!same && ga_now_ns() < deadline_ns) {
             pty_pump(pty, ga_now_ns() + 10000000);

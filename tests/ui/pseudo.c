@@ -23,6 +23,11 @@
     "abort_on_error=1:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0:handle_sigill=" \
     "0"
 
+int64_t pty_deadline_ns(void)
+{
+    return ga_now_ns() + PTY_PATIENCE_NS;
+}
+
 static VTermScreen *screen_of(const struct pty *pty)
 {
     return vterm_obtain_screen(pty->vterm);
@@ -180,7 +185,7 @@ bool pty_pump(struct pty *pty, int64_t deadline_ns)
 /* Typing never waits for the program to read: what it writes meanwhile is taken. */
 void pty_type(struct pty *pty, const char *keys)
 {
-    const int64_t deadline_ns = ga_now_ns() + PTY_PATIENCE_NS;
+    const int64_t deadline_ns = pty_deadline_ns();
     size_t left = strlen(keys);
     while (left > 0) {
         struct pollfd watched = {.fd = pty->master, .events = POLLIN | POLLOUT};
@@ -281,7 +286,7 @@ static void fail_with_screen(const struct pty *pty, const char *what, const char
 
 static void expect(struct pty *pty, const char *text, bool shown)
 {
-    const int64_t deadline_ns = ga_now_ns() + PTY_PATIENCE_NS;
+    const int64_t deadline_ns = pty_deadline_ns();
     while (pty_shows(pty, text) != shown) {
         const bool over = pty->ended && !pty_pump(pty, 0);
         if (over || ga_now_ns() >= deadline_ns)
@@ -318,7 +323,7 @@ static bool sleeps(const struct pty *pty)
 
 void pty_settle(struct pty *pty)
 {
-    const int64_t deadline_ns = ga_now_ns() + PTY_PATIENCE_NS;
+    const int64_t deadline_ns = pty_deadline_ns();
     int quiet = 0;
     while (quiet < 5 && ga_now_ns() < deadline_ns) {
         int unread = 0;
@@ -333,7 +338,7 @@ void pty_settle(struct pty *pty)
 
 int pty_wait(struct pty *pty)
 {
-    const int64_t deadline_ns = ga_now_ns() + PTY_PATIENCE_NS;
+    const int64_t deadline_ns = pty_deadline_ns();
     while (!pty->ended) {
         if (ga_now_ns() >= deadline_ns)
             fail_with_screen(pty, "expected", "the end of the program");

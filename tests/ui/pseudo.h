@@ -53,6 +53,8 @@ void pty_resize(struct pty *pty, int rows, int columns);
 void pty_signal(const struct pty *pty, int number);
 void pty_hang_up(struct pty *pty); /* the terminal goes away */
 
+int64_t pty_deadline_ns(void); /* from now */
+
 /* Takes what was written; waits for it until the deadline. False: nothing came. */
 bool pty_pump(struct pty *pty, int64_t deadline_ns);
 

@@ -86,7 +86,9 @@ static void one_question_is_answered_in_five_minutes(void **state)
     pty_type(pty, ":run 200\r");
     pty_expect(pty, "async, scale staleness");
 
-    /* 6: the loop in the user's own framework. */
+    /* 6: the loop in the user's own framework, which knows replicas in step. */
+    pty_type(pty, ":mode sync\r");
+    pty_expect(pty, "mode async -> sync");
     char *folder = ga_test_folder();
     char *path = ga_test_path(folder, "accum.py");
     char line[512];

@@ -1,5 +1,6 @@
 /* gaconsole: reads the command line and hands over to a front end. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,6 +53,18 @@ static void hold_streams(void)
             _exit(GA_STATUS_INPUT);
 }
 
+/*
+ * One arena for all threads: glibc grows a second one by a call to the system for nearly every
+ * page, and the engine's thread, which keeps the history, is the only one that allocates much. What
+ * is freed at the end of the heap is kept for the next run.
+ */
+static void settle_memory(void)
+{
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_TOP_PAD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
 /* On a terminal that cannot show the full screen it says why, and goes on with plain lines. */
 static bool shows_screen(const struct ga_arguments *arguments)
 {
@@ -67,6 +80,7 @@ int main(int argc, char **argv)
 {
     struct ga_arguments arguments;
     hold_streams();
+    settle_memory();
     if (argc > 1 && strcmp(argv[1], "bench") == 0)
         return bench(argc - 2, argv + 2);
     if (ga_arguments_read(&arguments, argc, argv) < 0)

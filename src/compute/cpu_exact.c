@@ -2,6 +2,7 @@
  * The exact CPU device: a work area for each context, and the chosen kernel behind the table of
  * compute.h.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,7 +178,7 @@ static int exact_gradient(struct ga_context *context, const float *weights,
                           struct ga_tally *tally)
 {
     int code = check_batch(&context->net, batch, true);
-    if (code == GA_OK)
+    if (code == GA_OK && batch->count > context->examples)
         code = make_room(context, batch->count);
     if (code == GA_OK)
         context->kernel->gradient(&context->work, weights, batch, into, sums, tally);
@@ -216,9 +217,15 @@ static int exact_predict(struct ga_context *context, const float *weights,
 
 /* For what works without a context; where the choice fails, which opening a context reports, any
  * kernel gives the same bits. */
-static const struct ga_cpu_kernel *any_kernel(void)
+static inline const struct ga_cpu_kernel *any_kernel(void)
 {
-    const struct ga_cpu_kernel *kernel = ga_cpu_kernel();
+    static const struct ga_cpu_kernel *_Atomic known;
+    const struct ga_cpu_kernel *kernel = atomic_load_explicit(&known, memory_order_relaxed);
+    if (kernel)
+        return kernel;
+    kernel = ga_cpu_kernel();
+    if (kernel)
+        atomic_store_explicit(&known, kernel, memory_order_relaxed);
     return kernel ? kernel : &ga_cpu_kernel_baseline;
 }
 

@@ -17,6 +17,14 @@
 #include "train/sharpness.h"
 #include "train/workers.h"
 
+/* How an item is cut into micro-batches, worked out once for items that are alike. */
+struct ga_item_cut {
+    uint32_t examples, micros; /* of the items it is for */
+    uint32_t whole, longer; /* micro-batches have `whole` examples, the first `longer` one more */
+    int64_t span_ns;        /* of the items */
+    int64_t each_ns;        /* time of one example, where it is whole; else -1 */
+};
+
 struct ga_replica {
     struct ga_replica_value v;
     void *sums;       /* its accumulator, a slice of ga_run.sums */
@@ -34,12 +42,14 @@ struct ga_replica {
     bool submitted;
     struct ga_tally micro_tally;
     size_t next_first, next_count; /* of its item's examples: the next micro-batch */
-    double sole_norm;              /* of the item's only micro-batch, while it is the only one */
+    struct ga_item_cut cut;
+    double sole_norm; /* of the item's only micro-batch, while it is the only one */
     bool has_sole_norm;
     float *mean; /* (parameters) mean gradient in `sums`, while has_mean: for the cosine */
     bool has_mean;
     struct ga_tally raced; /* hogwild on the real clock: what a worker made of the whole item */
-    struct ga_error error; /* of the task; code 0: none */
+    struct ga_settings_share *terms; /* and the settings it works by, while it is submitted */
+    struct ga_error error;           /* of the task; code 0: none */
 };
 
 struct ga_run {
@@ -117,7 +127,8 @@ struct ga_run {
     struct ga_workers *workers;
     bool parallel; /* micro-batches are worth a hand-over to workers */
     int lanes;
-    struct ga_context **context; /* (lanes) opened by the first user */
+    struct ga_context **context;  /* (lanes) opened by the first user */
+    atomic_size_t micro_examples; /* room that a context opens with; workers open them too */
 
     struct {
         bool known; /* at the present weights */

@@ -18,19 +18,40 @@ static int64_t part_of(int64_t span_ns, uint64_t done, uint64_t examples)
     return (int64_t)((__extension__(__int128) span_ns) * (int64_t)done / (int64_t)examples);
 }
 
+static void work_out_cut(struct ga_item_cut *cut, const struct ga_replica_value *v)
+{
+    size_t first = 0, last = 0;
+
+    ga_plan_part(v->examples, v->micros, v->micros - 1, &first, &last);
+    cut->examples = v->examples;
+    cut->micros = v->micros;
+    cut->whole = (uint32_t)last;
+    cut->longer = v->examples - v->micros * cut->whole;
+    cut->span_ns = v->finish_ns - v->start_ns;
+    cut->each_ns = cut->span_ns % v->examples == 0 ? cut->span_ns / v->examples : -1;
+}
+
 /* Micro-batches of an item end in proportion to the examples done, the last one with the item. */
 int64_t ga_item_aim(struct ga_replica *replica)
 {
     const struct ga_replica_value *v = &replica->v;
+    struct ga_item_cut *cut = &replica->cut;
     size_t done = 0;
 
     if (v->micro == v->micros)
         return v->finish_ns;
-    ga_plan_part(v->examples, v->micros, v->micro, &replica->next_first, &replica->next_count);
+    if (cut->examples != v->examples || cut->micros != v->micros ||
+        cut->span_ns != v->finish_ns - v->start_ns)
+        work_out_cut(cut, v);
+    replica->next_first =
+        (size_t)v->micro * cut->whole + (v->micro < cut->longer ? v->micro : cut->longer);
+    replica->next_count = cut->whole + (v->micro < cut->longer);
     done = replica->next_first + replica->next_count;
+    if (cut->each_ns >= 0)
+        return v->start_ns + cut->each_ns * (int64_t)done;
     if (done == v->examples)
         return v->finish_ns;
-    return v->start_ns + part_of(v->finish_ns - v->start_ns, done, v->examples);
+    return v->start_ns + part_of(cut->span_ns, done, v->examples);
 }
 
 /* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
@@ -83,6 +104,7 @@ void ga_item_hand_over(struct ga_run *run, size_t r)
         replica->v.state != GA_REPLICA_BUSY || replica->v.micro == replica->v.micros)
         return;
     replica->task.work = real && replica->hogwild ? ga_hogwild_race : work;
+    replica->terms = ga_settings_share_take(run->settings);
     replica->submitted = true;
     if (real)
         run->clock_kind->begin(run->clock, r);
@@ -98,6 +120,8 @@ void ga_item_settle(struct ga_run *run, size_t r)
     else if (replica->submitted)
         ga_workers_wait(run->workers, &replica->task);
     replica->submitted = false;
+    ga_settings_share_close(replica->terms);
+    replica->terms = NULL;
 }
 
 static void clear_item(struct ga_replica_value *v)

@@ -37,7 +37,7 @@ static const struct ga_race_turn *recorded_turn(struct ga_run *run)
 
 bool ga_race_next(struct ga_run *run, size_t *replica, int64_t *time_ns)
 {
-    const struct ga_race_turn *turn = recorded_turn(run);
+    const struct ga_race_turn *turn = run->race_count > 0 ? recorded_turn(run) : NULL;
 
     if (!turn) {
         if (!run->clock_kind->first(run->clock, replica, time_ns))
@@ -72,18 +72,6 @@ void ga_run_forget_race(struct ga_run *run)
 
     if (done < run->race_count)
         run->race_count = (size_t)done;
-}
-
-int ga_run_copy_race(struct ga_run *to, const struct ga_run *from)
-{
-    if (from->race_count == 0)
-        return GA_OK;
-    if (ga_grow((void **)&to->race, &to->race_capacity, from->race_count, sizeof *to->race) < 0)
-        return ga_error_code();
-    memcpy(to->race, from->race, from->race_count * sizeof *to->race);
-    to->race_count = from->race_count;
-    to->race_base = from->race_base;
-    return GA_OK;
 }
 
 int ga_run_capture_race(const struct ga_run *run, struct ga_state *state)

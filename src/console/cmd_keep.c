@@ -284,7 +284,7 @@ static int start_log(struct ga_console *console, size_t count, const char *const
     if (code < 0)
         return code;
     const struct ga_observer observer = {record, console->log[k]};
-    code = ga_engine_observe(console->engine, &observer);
+    code = ga_engine_observe_runs(console->engine, GA_OBSERVE_RUN, &observer);
     if (code < 0) {
         close_log(console, k);
         return code;

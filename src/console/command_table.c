@@ -131,8 +131,8 @@ static const struct ga_command commands[] = {
      "the same in mode sync, and with PyTorch in mode local."},
     {"log", "", "[jsonl | csv PATH [every N] | off [PATH]]", GA_GROUP_KEEPING, GA_COMMAND_WRITES, 0,
      4, ga_exec_log, GA_COMPLETE_FILE, "jsonl csv off",
-     "Logs every update, or every N-th, to a file as training goes on; `log` lists the logs, `log "
-     "off` closes them."},
+     "Logs every update of the current run, or every N-th, to a file as training goes on; `log` "
+     "lists the logs, `log off` closes them."},
     {"save-display", "", "FILE", GA_GROUP_KEEPING, GA_COMMAND_WRITES, 1, 1, ga_exec_save_display,
      GA_COMPLETE_FILE, "",
      "Writes the screen as it is: as a picture for a name in .svg, else as text."},

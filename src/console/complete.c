@@ -105,6 +105,14 @@ static void offer_expression(const struct place *place)
     offer_settings(place);
 }
 
+static void offer_runs(const struct place *place, const struct ga_command *command)
+{
+    if (place->count < command->least)
+        offer_list(place, place->completion->runs);
+    else if (command->most > command->least)
+        offer_list(place, place->count == command->least ? "by" : "updates examples time bytes");
+}
+
 static void offer_help(const struct place *place)
 {
     offer_commands(place);
@@ -144,6 +152,9 @@ static bool offer_arguments(const struct place *place, const struct ga_command *
         break;
     case GA_COMPLETE_HELP:
         offer_help(place);
+        break;
+    case GA_COMPLETE_RUN:
+        offer_runs(place, command);
         break;
     case GA_COMPLETE_FILE:
         return !*command->words || place->count > 0 || command->exec == ga_exec_data;

@@ -1,6 +1,6 @@
 /*
  * Completion from the tables: what the word at the end of a half-typed line could become. Pure;
- * tensors' names come from the caller's list.
+ * the names of tensors and runs come from the caller's lists.
  */
 #ifndef GA_CONSOLE_COMPLETE_H
 #define GA_CONSOLE_COMPLETE_H
@@ -12,6 +12,7 @@ struct ga_completion {
     void (*each)(void *self, const char *word); /* a candidate; copy it to keep it */
     void *self;
     const char *tensors; /* blank-separated names; NULL: none known */
+    const char *runs;    /* likewise */
 };
 
 /* `line` up to the cursor. True when a file name may stand there too. */

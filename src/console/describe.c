@@ -32,6 +32,14 @@ static void append_push(const struct ga_event *event, struct ga_text *out)
     ga_text_printf(out, "replica %d hands over %u examples", (int)event->replica,
                    (unsigned)event->examples);
     append_means(event, out);
+    if (event->value > 0)
+        ga_text_printf(out, ", read version %" PRIu64 ": staleness %.0f", event->version,
+                       event->value);
+}
+
+static void append_send(const struct ga_event *event, struct ga_text *out)
+{
+    ga_text_printf(out, "replica %d is done, its sums are on their way", (int)event->replica);
 }
 
 static void append_drop(const struct ga_event *event, struct ga_text *out)
@@ -69,10 +77,10 @@ static void append_apply(const struct ga_event *event, struct ga_text *out)
 void ga_describe_event_details(const struct ga_event *event, struct ga_text *out)
 {
     static void (*const details[GA_EVENT_KINDS])(const struct ga_event *, struct ga_text *) = {
-        [GA_EVENT_OPEN] = append_open,     [GA_EVENT_MICRO] = append_micro,
-        [GA_EVENT_PUSH] = append_push,     [GA_EVENT_DROP] = append_drop,
-        [GA_EVENT_REDUCE] = append_reduce, [GA_EVENT_CLIP] = append_clip,
-        [GA_EVENT_APPLY] = append_apply,
+        [GA_EVENT_OPEN] = append_open, [GA_EVENT_MICRO] = append_micro,
+        [GA_EVENT_PUSH] = append_push, [GA_EVENT_DROP] = append_drop,
+        [GA_EVENT_SEND] = append_send, [GA_EVENT_REDUCE] = append_reduce,
+        [GA_EVENT_CLIP] = append_clip, [GA_EVENT_APPLY] = append_apply,
     };
     if (event->kind < GA_EVENT_KINDS && details[event->kind])
         details[event->kind](event, out);

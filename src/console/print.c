@@ -155,6 +155,10 @@ static int print_counters(struct ga_run *run, void *arg)
         {"items dropped", counters->items_dropped},
         {"events", counters->events},
         {"bytes communicated", counters->bytes},
+        {"pushes", counters->pushes},
+        {"staleness, summed", counters->staleness},
+        {"private steps", counters->private_steps},
+        {"lost writes", counters->lost},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         ga_text_printf(&report->text, "%-20s %" PRIu64 "\n", rows[i].name, rows[i].value);
@@ -186,17 +190,19 @@ static int print_window(struct ga_run *run, void *arg)
 
 static int print_replicas(struct ga_run *run, void *arg)
 {
-    static const char *const states[] = {"ready", "busy", "done", "late"};
+    static const char *const states[] = {"ready", "busy", "done", "late", "sends"};
     struct ga_report *report = arg;
     struct ga_text *out = &report->text;
     for (size_t i = 0; i < ga_run_replicas(run); i++) {
         const struct ga_replica_value *value = ga_run_replica(run, i);
         ga_text_printf(out, "replica %zu  %-5s  micro %u/%u  examples %u/%u", i,
-                       states[value->state], (unsigned)value->micro, (unsigned)value->micros,
-                       (unsigned)value->done_examples, (unsigned)value->examples);
+                       value->dead ? "dead" : states[value->state], (unsigned)value->micro,
+                       (unsigned)value->micros, (unsigned)value->done_examples,
+                       (unsigned)value->examples);
         ga_describe_figure("  loss", value->loss, out);
         ga_describe_figure("  |g|", value->norm, out);
         ga_describe_figure("  cosine", value->cosine, out);
+        ga_describe_figure("  tau", value->staleness, out);
         ga_describe_figure("  idle", ga_run_metric(run, GA_METRIC_IDLE, (int32_t)i), out);
         ga_describe_figure("  slow", value->slow, out);
         ga_text_puts(out, "\n");

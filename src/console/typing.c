@@ -60,16 +60,28 @@ static int append_tensors(struct ga_run *run, void *arg)
     return 0;
 }
 
+static void append_runs(struct ga_engine *engine, struct ga_text *out)
+{
+    struct ga_run_info info;
+    for (size_t k = 0; ga_engine_run_info(engine, k, &info); k++)
+        ga_text_printf(out, "%s ", info.name);
+}
+
 static char **complete_line(const char *text, int start, int end)
 {
     (void)start;
     struct candidates candidates = {NULL, 0, 0, 0};
     struct ga_text tensors = GA_TEXT_INIT;
+    struct ga_text runs = GA_TEXT_INIT;
     struct ga_text line = GA_TEXT_INIT;
     char **matches = NULL;
     ga_engine_call(ga_console_engine(active->console), append_tensors, &tensors);
+    append_runs(ga_console_engine(active->console), &runs);
     ga_text_append(&line, rl_line_buffer, (size_t)end);
-    const struct ga_completion completion = {add_candidate, &candidates, ga_text_get(&tensors)};
+    const struct ga_completion completion = {.each = add_candidate,
+                                             .self = &candidates,
+                                             .tensors = ga_text_get(&tensors),
+                                             .runs = ga_text_get(&runs)};
     rl_attempted_completion_over = !ga_complete(ga_text_get(&line), &completion);
     offered = &candidates;
     if (candidates.count > 0)
@@ -77,6 +89,7 @@ static char **complete_line(const char *text, int start, int end)
     offered = NULL;
     free(candidates.word);
     ga_text_free(&tensors);
+    ga_text_free(&runs);
     ga_text_free(&line);
     return matches;
 }

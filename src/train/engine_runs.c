@@ -77,7 +77,6 @@ static int copy_run(struct ga_engine *engine, struct engine_slot *to, const stru
     const struct engine_slot *from = engine->at;
 
     if (ga_engine_run_at_state(engine, state, &to->run) < 0 ||
-        ga_run_copy_race(to->run, from->run) < 0 ||
         ga_history_copy(&to->history, from->history, to->run) < 0 ||
         ga_run_restore(to->run, state) < 0 || ga_run_settle_draft(to->run, &to->draft) < 0)
         return ga_error_code();
@@ -95,7 +94,9 @@ static int copy_slot(struct ga_engine *engine, const char *name, struct engine_s
 
     if (ga_run_capture(engine->at->run, &state) < 0)
         return ga_error_code();
-    code = ga_slot_open(&slot, name);
+    code = ga_run_capture_race(engine->at->run, &state);
+    if (code == GA_OK)
+        code = ga_slot_open(&slot, name);
     if (code == GA_OK)
         code = copy_start(slot, engine->at);
     if (code == GA_OK)

@@ -78,7 +78,6 @@ void ga_run_tell_rate(struct ga_run *run, double examples_per_second);
 bool ga_run_ready(struct ga_run *run, int64_t *due_ns);
 void ga_run_pause(struct ga_run *run);
 void ga_run_on_wake(struct ga_run *run, void (*wake)(void *self), void *self);
-int ga_run_copy_race(struct ga_run *to, const struct ga_run *from); /* all that is recorded */
 void ga_run_forget_race(struct ga_run *run);        /* what was recorded beyond the present turn */
 bool ga_run_reproducible(const struct ga_run *run); /* false: hogwild on the real clock */
 

@@ -67,7 +67,7 @@ static void try_condition(const char *line)
 static void run_line(struct ga_console *console, const char *bytes, size_t length, size_t number)
 {
     const struct ga_origin origin = {"fuzz", number};
-    const struct ga_completion completion = {swallow_word, NULL, "layers.0.weight"};
+    const struct ga_completion completion = {swallow_word, NULL, "layers.0.weight", "main"};
     char *line = malloc(length + 1);
     if (!line)
         return;

@@ -134,7 +134,8 @@ static void take(void *self, const char *word)
 static void assert_offers(const char *line, const char *word, bool files)
 {
     struct offered offered = {GA_TEXT_INIT, 0};
-    const struct ga_completion completion = {take, &offered, "layers.0.weight layers.0.bias"};
+    const struct ga_completion completion = {take, &offered, "layers.0.weight layers.0.bias",
+                                             "main async"};
     const bool may_be_file = ga_complete(line, &completion);
     if (may_be_file != files || (word && !ga_word_in_list(word, ga_text_get(&offered.words) + 1)))
         fail_msg("'%s' offers '%s'", line, ga_text_get(&offered.words));
@@ -175,6 +176,15 @@ static void test_completion(void **state)
     assert_offers("log jsonl ", NULL, true);
     assert_offers("export we", "weights", false);
     assert_offers("delete a", "all", false);
+    assert_offers("mode a", "async", false);
+    assert_offers("use as", "async", false);
+    assert_offers("use main ", NULL, false);
+    assert_offers("drop ", "main", false);
+    assert_offers("compare m", "main", false);
+    assert_offers("compare main a", "async", false);
+    assert_offers("compare main async ", "by", false);
+    assert_offers("compare main async by t", "time", false);
+    assert_offers("break ga", "gauge", false);
     assert_offers("say \"", NULL, false);
     assert_offers("say \"a b", NULL, false);
 }

@@ -265,11 +265,12 @@ static void advance_run(struct ga_engine *engine)
         ga_engine_publish(engine);
 }
 
+/* Letters that wait do not keep a run from its turn: what woke the engine may have been for it. */
 void ga_engine_advance(struct ga_engine *engine)
 {
     int64_t now_ns = engine->movers > 1 ? ga_now_ns() : INT64_MAX;
 
-    for (size_t k = 0; k < engine->slots && !ga_mailbox_waiting(engine->mail); k++) {
+    for (size_t k = 0; k < engine->slots; k++) {
         engine->turn = (engine->turn + 1) % engine->slots;
         engine->at = engine->slot[engine->turn];
         if (is_due(engine->at, now_ns))

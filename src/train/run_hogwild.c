@@ -132,12 +132,13 @@ static void read_coordinate(struct ga_run *run, struct ga_replica *replica, size
         atomic_load_explicit(&run->shared_writes[j], memory_order_relaxed);
 }
 
-static void write_coordinate(struct ga_run *run, struct ga_replica *replica, size_t j)
+static void write_coordinate(struct ga_run *run, struct ga_replica *replica, enum ga_writes writes,
+                             size_t j)
 {
     float change = replica->hogwild->change[j];
     unsigned before = atomic_fetch_add_explicit(&run->shared_writes[j], 1, memory_order_relaxed);
 
-    if (run_set(run)->writes == GA_WRITES_ATOMIC) {
+    if (writes == GA_WRITES_ATOMIC) {
         float old = atomic_load_explicit(&run->shared[j], memory_order_relaxed);
 
         while (!atomic_compare_exchange_weak_explicit(&run->shared[j], &old, old + change,
@@ -163,7 +164,7 @@ int ga_hogwild_touch(struct ga_run *run, size_t r, int64_t time_ns)
     if (at < n)
         read_coordinate(run, replica, at);
     else
-        write_coordinate(run, replica, at - n);
+        write_coordinate(run, replica, run_set(run)->writes, at - n);
     run->counters.lost += atomic_exchange(&run->shared_lost, 0);
     ga_item_schedule(run, r);
     return GA_OK;
@@ -174,9 +175,8 @@ int ga_hogwild_touch(struct ga_run *run, size_t r, int64_t time_ns)
  * on a worker: the tally and the sums are the replica's own.
  */
 static void find_change(struct ga_run *run, struct ga_replica *replica,
-                        const struct ga_tally *tally, bool bad)
+                        const struct ga_settings *set, const struct ga_tally *tally, bool bad)
 {
-    const struct ga_settings *set = run_set(run);
     double weight = ga_tally_weight_sum(tally), norm = 0;
     float *change = replica->hogwild->change;
     struct ga_optimizer_spec spec;
@@ -216,7 +216,7 @@ int ga_hogwild_compute(struct ga_run *run, size_t r, int64_t time_ns)
         if (ga_item_micro(run, r, time_ns) < 0)
             return ga_error_code();
     }
-    find_change(run, replica, &replica->v.tally, replica->v.fault_micro > 0);
+    find_change(run, replica, run_set(run), &replica->v.tally, replica->v.fault_micro > 0);
     return GA_OK;
 }
 
@@ -269,6 +269,8 @@ void ga_hogwild_race(struct ga_task *task, int lane)
 {
     struct ga_replica *replica = ga_item_of_task(task);
     struct ga_run *run = replica->run;
+    const struct ga_settings *set =
+        &replica->terms->value; /* those in force may change meanwhile */
     size_t n = run->net.parameters;
 
     replica->error.code = GA_OK;
@@ -278,9 +280,9 @@ void ga_hogwild_race(struct ga_task *task, int lane)
     if (add_up(run, replica, lane) < 0) {
         ga_error_take(&replica->error);
     } else {
-        find_change(run, replica, &replica->raced, replica->raced.flags != 0);
+        find_change(run, replica, set, &replica->raced, replica->raced.flags != 0);
         for (size_t j = 0; j < n; j++)
-            write_coordinate(run, replica, j);
+            write_coordinate(run, replica, set->writes, j);
     }
     ga_item_worked(replica);
 }

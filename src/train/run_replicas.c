@@ -135,7 +135,7 @@ int ga_run_resize(struct ga_run *run, size_t replicas)
 
 int ga_run_open_context(struct ga_run *run, int lane)
 {
-    return run->compute->open(&run->context[lane], &run->net, ga_plan_micro(run_set(run)));
+    return run->compute->open(&run->context[lane], &run->net, atomic_load(&run->micro_examples));
 }
 
 /* Decides once per settings whether micro-batches go to workers. */
@@ -143,6 +143,7 @@ void ga_run_choose_lanes(struct ga_run *run)
 {
     double work = ga_compute_example_cost_ns(&run->net) * (double)ga_plan_micro(run_set(run));
 
+    atomic_store(&run->micro_examples, ga_plan_micro(run_set(run)));
     run->parallel =
         !run->clock_kind->begin && run->lanes > 1 && run->replicas > 1 && work > HANDOVER_NS;
 }

@@ -25,12 +25,14 @@ static unsigned data_facts(const struct ga_program *program)
 {
     const char *header = ga_code_option(program, "header", "auto");
     const bool parabola = is(program->data->word[0], "parabola");
+    const bool target = ga_code_option(program, "target", NULL) != NULL;
+    const bool weight = ga_code_option(program, "weight", NULL) != NULL;
     double noise = 0;
     ga_read_double(ga_code_option(program, "noise", "0"), 0, INFINITY, &noise);
     return fact(parabola, GA_CODE_PARABOLA) | fact(parabola && noise > 0, GA_CODE_NOISE) |
            fact(!parabola && is(header, "auto"), GA_CODE_HEADER_AUTO) |
-           fact(!parabola && is(header, "yes"), GA_CODE_HEADER) |
-           fact(ga_code_option(program, "target", NULL) != NULL, GA_CODE_TARGET) |
+           fact(!parabola && is(header, "yes"), GA_CODE_HEADER) | fact(target, GA_CODE_TARGET) |
+           fact(target || weight, GA_CODE_COLUMNS) |
            fact(program->table->kind == GA_TARGET_CLASS, GA_CODE_CLASSES) |
            fact(program->table->weights != NULL, GA_CODE_WEIGHTED) |
            fact(program->table->test > 0, GA_CODE_HELD_OUT) |

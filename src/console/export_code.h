@@ -50,7 +50,8 @@ enum ga_code_fact {
     GA_CODE_WARMUP = 1 << 26,
     GA_CODE_STEP = 1 << 27,
     GA_CODE_COSINE = 1 << 28,
-    GA_CODE_SAME = 1 << 29 /* the program starts from the run's weights and sees its rows */
+    GA_CODE_SAME = 1 << 29,   /* the program starts from the run's weights and sees its rows */
+    GA_CODE_COLUMNS = 1 << 30 /* the `data` command names columns */
 };
 
 /* Initial weights are written into a program up to this many. */

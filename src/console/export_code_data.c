@@ -58,7 +58,7 @@ const struct ga_code_piece ga_code_data_pieces[] = {
      "except ValueError:  # a first line with anything but numbers\n"
      "    names = table.pop(0)\n"},
     {GA_CODE_HEADER, 0, "names = table.pop(0)\n"},
-    {0, GA_CODE_PARABOLA,
+    {GA_CODE_COLUMNS, 0,
      "\n"
      "\n"
      "def column(key):\n"
@@ -67,8 +67,8 @@ const struct ga_code_piece ga_code_data_pieces[] = {
      "        return names.index(key)\n"
      "    return int(key) - 1 if int(key) > 0 else len(table[0]) + int(key)\n"
      "\n"
-     "\n"
-     "weight = [$weight-columns$]\n"},
+     "\n"},
+    {0, GA_CODE_PARABOLA, "weight = [$weight-columns$]\n"},
     {GA_CODE_TARGET, 0, "target = [$target-columns$]\n"},
     {0, GA_CODE_PARABOLA | GA_CODE_TARGET,
      "target = [max(c for c in range(len(table[0])) if c not in weight)]  # the last column\n"},
@@ -141,8 +141,7 @@ const struct ga_code_piece ga_code_data_pieces[] = {
      "\n"
      "# Where the weights start, by PyTorch's names and shapes: weights [out, in], biases [out].\n"
      "START = {\n"
-     "$start$\n"
-     "}\n"
+     "$start$}\n"
      "START = {name: np.array(value, np.float32) for name, value in START.items()}\n"},
     {GA_CODE_INIT_FILE, 0,
      "\n"

@@ -69,9 +69,7 @@ const struct ga_code_piece ga_code_pytorch_pieces[] = {
      "        optimizer.zero_grad()\n"},
     {GA_CODE_PYTORCH | GA_CODE_LOCAL | GA_CODE_OUTER, 0,
      "    server = [p.detach().clone().requires_grad_() for p in model.parameters()]\n"
-     "    outer = torch.optim.SGD(\n"
-     "        server, lr=$outer-lr$, momentum=$outer-momentum$, nesterov=$outer-nesterov$\n"
-     "    )\n"},
+     "    outer = torch.optim.SGD(server, lr=$outer-lr$$outer-terms$)\n"},
     {GA_CODE_PYTORCH | GA_CODE_LOCAL | GA_CODE_RATE, 0,
      "    steps = 0  # private ones; they drive the schedule\n"},
     {GA_CODE_PYTORCH | GA_CODE_LOCAL, 0,

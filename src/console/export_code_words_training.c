@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "console/export_code.h"
+#include "console/wrap.h"
 #include "train/plan.h"
 
 enum { TENSORFLOW, PYTORCH, FRAMEWORKS };
@@ -65,16 +66,21 @@ static void put_matrix(const struct ga_tensor *tensor, const float *values, stru
 
 static void write_start(const struct ga_program *program, struct ga_text *out)
 {
+    struct ga_text text = GA_TEXT_INIT;
     for (size_t i = 0; i < program->net->tensors; i++) {
         const struct ga_tensor *tensor = &program->net->tensor[i];
         const float *values = program->start + tensor->offset;
-        ga_text_printf(out, "%s    \"%s\": ", i > 0 ? "\n" : "", tensor->name);
+        ga_text_clear(&text);
         if (tensor->dimensions == 1)
-            put_row(values, tensor->rows, out);
+            put_row(values, tensor->rows, &text);
         else
-            put_matrix(tensor, values, out);
-        ga_text_puts(out, ",");
+            put_matrix(tensor, values, &text);
+        ga_text_puts(&text, ",");
+        ga_text_printf(out, "    \"%s\":\n", tensor->name);
+        ga_wrap(ga_text_get(&text), 8, 98, out);
     }
+    out->failed = out->failed || text.failed;
+    ga_text_free(&text);
 }
 
 /* By kind of initial values: weights, biases. */
@@ -170,7 +176,7 @@ static void write_decay_term(const struct ga_program *program, struct ga_text *o
 {
     if (!(program->facts & GA_CODE_COUPLED))
         return;
-    ga_text_puts(out, ", weight_decay=");
+    ga_text_puts(out, ",\n        weight_decay=");
     ga_text_number(out, program->settings->weight_decay);
 }
 
@@ -189,14 +195,15 @@ static void write_outer_lr(const struct ga_program *program, struct ga_text *out
     ga_text_number(out, program->settings->outer.lr);
 }
 
-static void write_outer_momentum(const struct ga_program *program, struct ga_text *out)
+/* PyTorch refuses to look ahead without momentum. */
+static void write_outer_terms(const struct ga_program *program, struct ga_text *out)
 {
+    if (!(program->settings->outer.momentum > 0))
+        return;
+    ga_text_puts(out, ", momentum=");
     ga_text_number(out, program->settings->outer.momentum);
-}
-
-static void write_outer_nesterov(const struct ga_program *program, struct ga_text *out)
-{
-    ga_text_puts(out, program->settings->outer.kind == GA_OUTER_NESTEROV ? "True" : "False");
+    if (program->settings->outer.kind == GA_OUTER_NESTEROV)
+        ga_text_puts(out, ", nesterov=True");
 }
 
 const struct ga_code_word ga_code_training_words[] = {
@@ -217,7 +224,6 @@ const struct ga_code_word ga_code_training_words[] = {
     {"schedule-every", write_schedule_every},
     {"schedule-value", write_schedule_value},
     {"outer-lr", write_outer_lr},
-    {"outer-momentum", write_outer_momentum},
-    {"outer-nesterov", write_outer_nesterov},
+    {"outer-terms", write_outer_terms},
     {NULL, NULL},
 };

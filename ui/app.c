@@ -69,6 +69,8 @@ static int open_parts(struct ga_app *app)
     if (code == 0)
         code = ga_samples_open(&app->samples, 0);
     if (code == 0)
+        code = ga_runs_open(&app->runs);
+    if (code == 0)
         code = ga_screen_open(&app->screen);
     if (code == 0)
         code = ga_decoder_open(&app->decoder);
@@ -144,6 +146,7 @@ static void close_app(struct ga_app *app)
     free(app->palette_keys);
     ga_decoder_close(app->decoder);
     ga_screen_close(app->screen);
+    ga_runs_close(app->runs);
     ga_samples_close(app->samples);
     ga_log_lines_close(app->log);
     ga_cells_close(&app->cells);

@@ -14,17 +14,26 @@ const struct ga_view *ga_app_view(struct ga_app *app)
     return ga_engine_view(ga_console_engine(app->console));
 }
 
+static struct ga_engine *engine_of(const struct ga_app *app)
+{
+    return ga_console_engine(app->console);
+}
+
 /* Windows that closed, and the place where the run stands among them. */
 static void take_samples(struct ga_app *app)
 {
     struct ga_sample sample;
-    while (ga_watch_take(app->watch, &sample)) {
-        if (sample.run != app->run) {
-            ga_samples_clear(app->samples);
-            app->run = sample.run;
-        }
-        ga_samples_append(app->samples, &sample);
-    }
+    while (ga_watch_take(app->watch, &sample))
+        ga_runs_take(app->samples, engine_of(app), &sample);
+    ga_samples_smooth(app->samples, app->display.smoothing);
+}
+
+/* The other runs, where they are compared. */
+static void take_runs(struct ga_app *app, const struct ga_view *view)
+{
+    const struct ga_rect rect = ga_layout_rect(&app->layout, ga_panel_find("runs"));
+    if (view->runs > 1 && rect.rows > 0)
+        ga_runs_update(app->runs, engine_of(app));
 }
 
 /*
@@ -52,6 +61,8 @@ static void count_time(struct ga_app *app, const struct ga_view *view, int64_t n
 
 static void make_scene(struct ga_app *app, const struct ga_view *view, int64_t now_ns)
 {
+    const struct ga_scene_run *run = NULL;
+    const size_t runs = ga_runs_list(app->runs, &run);
     app->scene = (struct ga_scene){.view = view,
                                    .samples = app->samples,
                                    .log = app->log,
@@ -59,7 +70,9 @@ static void make_scene(struct ga_app *app, const struct ga_view *view, int64_t n
                                    .explain = app->closeup->explain,
                                    .lesson = ga_text_get(&app->lesson),
                                    .stopped = ga_console_stopped(app->console),
-                                   .run_name = "main",
+                                   .run_name = view->name,
+                                   .runs = view->runs > 1 ? runs : 0,
+                                   .run = run,
                                    .wall_ns = now_ns,
                                    .log_y = app->display.log_y,
                                    .x_axis = app->display.x_axis,
@@ -215,8 +228,8 @@ void ga_app_draw(struct ga_app *app)
     make_layout(app, ga_app_view(app));
     take_closeup(app); /* before the view, which is then not older */
     take_samples(app);
-    ga_samples_smooth(app->samples, app->display.smoothing);
     const struct ga_view *view = ga_app_view(app);
+    take_runs(app, view);
     count_time(app, view, now_ns);
     make_scene(app, view, now_ns);
     const size_t hints = make_hints(app, hint);

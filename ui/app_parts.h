@@ -25,6 +25,7 @@
 #include "ui/log_lines.h"
 #include "ui/palette.h"
 #include "ui/panel.h"
+#include "ui/runs.h"
 #include "ui/samples.h"
 #include "ui/screen.h"
 #include "ui/term.h"
@@ -64,6 +65,7 @@ struct ga_app {
     struct ga_bell bell; /* the console's */
     struct ga_watch *watch;
     struct ga_samples *samples;
+    struct ga_runs *runs;
     struct ga_log_lines *log;
     struct ga_closeup *closeup;
     struct ga_screen *screen;
@@ -73,7 +75,6 @@ struct ga_app {
     struct ga_display display;
     struct ga_layout layout;
     struct ga_scene scene; /* as drawn last; panels' keys look at it */
-    uintptr_t run;         /* whose samples are kept */
 
     enum ga_app_mode mode;
     struct ga_confirm confirm;

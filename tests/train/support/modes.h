@@ -25,10 +25,20 @@ struct ga_test_books {
     uint64_t micros, pushes, drops, applies;
     int64_t staleness; /* of pushes and running items together */
     int64_t last_ns;
-    bool wrong; /* an event went back in time, or began behind its end */
-    bool recut; /* P or sharding were changed: rows that nobody took were skipped */
+    bool wrong; /* an event went back in time */
+    /* What changes of settings moved for good reasons; see ga_test_books_turn(). */
+    struct ga_settings settings;
+    uint64_t epoch;
+    bool changed;
+    int64_t skipped_rows, lost_items, lost_finished;
 };
 void ga_test_books_open(struct ga_test_books *books, struct ga_run *run); /* watches the run */
+
+/*
+ * After every event of a run whose settings change: shards that are cut anew begin an epoch, fewer
+ * replicas take their counts with them, and what an item is depends on the mode.
+ */
+void ga_test_books_turn(struct ga_test_books *books);
 void ga_test_books_check(const struct ga_test_books *books);
 
 /* Examples that the run has taken from its stream. */

@@ -23,48 +23,28 @@ static int examine_server(const struct ga_examined *of)
                    server->state_blocks, blocks);
 }
 
-/* Of whom an event may tell; a replica that handed over its item may be gone by now. */
-enum whose { NOBODY, ANYBODY, SOMEBODY, A_REPLICA, ITS_ITEM };
+/* Of whom an event may tell: a replica may be gone by now. */
+enum whose { NOBODY, ANYBODY, SOMEBODY };
 
-static bool item_is_at(const struct ga_state *state, const struct ga_event *event)
-{
-    const struct ga_replica_value *v = &state->replica[event->replica];
-    return v->state == GA_REPLICA_BUSY && v->micro == event->micro && v->micros == event->micros &&
-           v->micro > 0;
-}
-
-static bool event_fits(const struct ga_state *state)
+static bool event_fits(const struct ga_event *event)
 {
     static const enum whose whose[GA_EVENT_KINDS] = {
-        [GA_EVENT_MICRO] = ITS_ITEM, [GA_EVENT_SEND] = A_REPLICA, [GA_EVENT_PUSH] = SOMEBODY,
-        [GA_EVENT_DROP] = SOMEBODY,  [GA_EVENT_APPLY] = ANYBODY,  [GA_EVENT_SKIP] = ANYBODY,
+        [GA_EVENT_MICRO] = SOMEBODY, [GA_EVENT_SEND] = SOMEBODY, [GA_EVENT_PUSH] = SOMEBODY,
+        [GA_EVENT_DROP] = SOMEBODY,  [GA_EVENT_APPLY] = ANYBODY, [GA_EVENT_SKIP] = ANYBODY,
     };
-    const struct ga_event *event = &state->last_event;
-    const bool known = event->replica >= 0 && (size_t)event->replica < state->replicas;
-    switch (whose[event->kind]) {
-    case NOBODY:
-        return event->replica == -1;
-    case ANYBODY:
-        return true;
-    case SOMEBODY:
-        return event->replica >= 0;
-    case A_REPLICA:
-        return known;
-    case ITS_ITEM:
-        break;
-    }
-    return known && item_is_at(state, event);
+    const bool somebody = event->replica >= 0;
+    return whose[event->kind] == ANYBODY || (whose[event->kind] == SOMEBODY) == somebody;
 }
 
 static int examine_event(const struct ga_examined *of)
 {
     const struct ga_event *event = &of->state->last_event;
     const bool first = event->kind == GA_EVENT_NONE;
-    if (first ? of->state->counters.events == 0 && event->replica <= 0 : event_fits(of->state))
+    if (first ? of->state->counters.events == 0 && event->replica <= 0 : event_fits(event))
         return GA_OK;
-    return ga_fail(GA_EINPUT, "\"last_event\": %s of replica %d among %zu replicas",
+    return ga_fail(GA_EINPUT, "\"last_event\": %s of replica %d after %llu events",
                    ga_event_name((enum ga_event_kind)event->kind), (int)event->replica,
-                   of->state->replicas);
+                   (unsigned long long)of->state->counters.events);
 }
 
 /* The turn it stands at is one of those recorded, or the next. */

@@ -93,12 +93,11 @@ static enum need gradient_need(const struct ga_examined *of)
 {
     const enum ga_phase phase = of->state->phase;
     const bool weighed = ga_tally_weight_sum(&of->state->window.total) > 0;
-    const bool round = ga_examined_is(of, GA_FAMILY_ROUND);
     if (phase <= GA_PHASE_REDUCE)
         return NONE;
     if (phase == GA_PHASE_CLIP || phase == GA_PHASE_APPLY)
         return ALWAYS;
-    return phase == GA_PHASE_CHECK && (weighed || round) ? ALWAYS : MAYBE;
+    return phase == GA_PHASE_CHECK && weighed ? ALWAYS : MAYBE;
 }
 
 static enum need sum_need(const struct ga_examined *of)

@@ -25,6 +25,7 @@ struct ga_safetensors {
     json_t *header;
     json_t *metadata;              /* inside the header, or NULL */
     struct ga_file_tensor *tensor; /* in order of their data */
+    const struct ga_file_tensor **by_name;
     size_t count;
 };
 
@@ -215,6 +216,23 @@ static int check_cover(const struct ga_safetensors *file)
     return GA_OK;
 }
 
+static int compare_name(const void *a, const void *b)
+{
+    const struct ga_file_tensor *const *one = a, *const *other = b;
+    return strcmp((*one)->name, (*other)->name);
+}
+
+static int sort_names(struct ga_safetensors *file)
+{
+    file->by_name = ga_alloc(file->count + 1, sizeof(struct ga_file_tensor *));
+    if (!file->by_name)
+        return ga_error_code();
+    for (size_t i = 0; i < file->count; i++)
+        file->by_name[i] = &file->tensor[i];
+    qsort(file->by_name, file->count, sizeof *file->by_name, compare_name);
+    return GA_OK;
+}
+
 static int read_all(struct ga_safetensors *file, const char *name, size_t length)
 {
     file->name = ga_copy_string(name);
@@ -226,7 +244,7 @@ static int read_all(struct ga_safetensors *file, const char *name, size_t length
     if (code)
         return code;
     qsort(file->tensor, file->count, sizeof *file->tensor, compare_place);
-    return check_cover(file);
+    return sort_names(file) ? ga_error_code() : check_cover(file);
 }
 
 /* Takes `bytes`, whatever the answer. */
@@ -270,6 +288,7 @@ void ga_safetensors_close(struct ga_safetensors *file)
     if (!file)
         return;
     json_decref(file->header);
+    free(file->by_name);
     free(file->tensor);
     free(file->bytes);
     free(file->name);
@@ -289,10 +308,10 @@ const struct ga_file_tensor *ga_safetensors_at(const struct ga_safetensors *file
 const struct ga_file_tensor *ga_safetensors_find(const struct ga_safetensors *file,
                                                  const char *name)
 {
-    for (size_t i = 0; i < file->count; i++)
-        if (strcmp(file->tensor[i].name, name) == 0)
-            return &file->tensor[i];
-    return NULL;
+    const struct ga_file_tensor wanted = {.name = name}, *key = &wanted;
+    const struct ga_file_tensor **found =
+        bsearch(&key, file->by_name, file->count, sizeof *file->by_name, compare_name);
+    return found ? *found : NULL;
 }
 
 const char *ga_safetensors_note(const struct ga_safetensors *file, const char *key)

@@ -70,14 +70,23 @@ static struct ga_run *load_run(const char *path, struct ga_dataset *data)
     return run;
 }
 
-static void assert_same_files(const char *a, const char *b)
+static void assert_same_files(const struct fixture *files, const char *name, uint64_t events)
 {
-    size_t length_a = 0, length_b = 0;
-    char *bytes_a = ga_test_read_file(a, &length_a), *bytes_b = ga_test_read_file(b, &length_b);
-    assert_int_equal(length_a, length_b);
-    assert_memory_equal(bytes_a, bytes_b, length_a);
-    free(bytes_a);
-    free(bytes_b);
+    size_t length = 0, other = 0;
+    char *bytes = ga_test_read_file(files->first, &length);
+    char *others = ga_test_read_file(files->second, &other);
+    if (length != other || memcmp(bytes, others, length) != 0)
+        fail_msg("%s: the files differ at event %llu", name, (unsigned long long)events);
+    free(bytes);
+    free(others);
+}
+
+static void assert_same_runs(const struct fixture *files, const char *name,
+                             const struct ga_run *run, const struct ga_run *twin)
+{
+    save_run(run, files->first);
+    save_run(twin, files->second);
+    assert_same_files(files, name, ga_run_counters(run)->events);
 }
 
 /*
@@ -94,13 +103,10 @@ static void resume_everywhere(const struct run_variant *variant, const struct fi
     for (size_t i = 0; i < events; i++) {
         save_run(run, files->first);
         struct ga_run *twin = load_run(files->first, data);
-        save_run(twin, files->second);
-        assert_same_files(files->first, files->second);
+        assert_same_runs(files, variant->name, run, twin);
         require(run_go(run, variant, 1));
         require(run_go(twin, variant, 1));
-        save_run(run, files->first);
-        save_run(twin, files->second);
-        assert_same_files(files->first, files->second);
+        assert_same_runs(files, variant->name, run, twin);
         ga_run_close(twin);
     }
     ga_run_close(run);
@@ -131,9 +137,7 @@ static void a_loaded_run_equals_one_that_never_stopped(void **unused)
         struct ga_run *loaded = load_run(files.first, data);
         require(run_go(run, variant, 400));
         require(run_go(loaded, variant, 400));
-        save_run(run, files.first);
-        save_run(loaded, files.second);
-        assert_same_files(files.first, files.second);
+        assert_same_runs(&files, variant->name, run, loaded);
         ga_run_close(loaded);
         ga_run_close(run);
         ga_dataset_close(data);
@@ -141,53 +145,33 @@ static void a_loaded_run_equals_one_that_never_stopped(void **unused)
     drop_fixture(&files);
 }
 
-/* Which corners the variants reach: without them the tests above would show less than they say. */
-static void variants_reach_late_and_pending_states(void **unused)
-{
-    (void)unused;
-    bool late = false, pending = false, older = false, gradient = false;
-    for (size_t i = 0; i < run_variant_count; i++) {
-        struct ga_dataset *data = run_open_data(run_variants[i].data);
-        struct ga_run *run = run_open_variant(&run_variants[i], data);
-        assert_non_null(run);
-        for (int event = 0; event < 90; event++) {
-            struct ga_state state;
-            require(run_go(run, &run_variants[i], 1));
-            require(ga_run_capture(run, &state));
-            pending = pending || state.pending;
-            gradient = gradient || state.gradient;
-            for (size_t r = 0; r < state.replicas; r++) {
-                late = late || state.replica[r].state == GA_REPLICA_LATE;
-                older = older || (state.replica[r].read && state.replica[r].read != state.server);
-            }
-            ga_state_fini(&state);
-        }
-        ga_run_close(run);
-        ga_dataset_close(data);
-    }
-    assert_true(late);
-    assert_true(pending);
-    assert_true(older);
-    assert_true(gradient);
-}
-
+/* States as large as settings allow; the header and the time to read it are bounded. */
 static void the_most_replicas_fit_into_a_header(void **unused)
 {
     (void)unused;
-    const struct run_variant variant = {"many", "parabola n=5000", "replicas=4096 accum=1 batch=1",
-                                        "", false};
+    static const struct run_variant variants[] = {
+        {"many", "parabola n=5000", "replicas=4096 accum=1 batch=1", .deeds = RUN_ALONE},
+        {"many pushes", "parabola n=5000",
+         "mode=async replicas=4096 accum=1 batch=1 optimizer=adam jitter=exponential",
+         .deeds = RUN_ALONE},
+        {"many steps", "parabola n=5000",
+         "mode=local period=3 replicas=4096 accum=1 batch=1 optimizer=adam", .deeds = RUN_ALONE},
+        {"many items", "parabola n=5000", "mode=hogwild replicas=4096 accum=1 batch=1",
+         .deeds = RUN_ALONE},
+    };
     struct fixture files = make_fixture();
-    struct ga_dataset *data = run_open_data(variant.data);
-    struct ga_run *run = run_open_variant(&variant, data);
-    assert_non_null(run);
-    require(run_go(run, &variant, 3000));
-    save_run(run, files.first);
-    struct ga_run *loaded = load_run(files.first, data);
-    save_run(loaded, files.second);
-    assert_same_files(files.first, files.second);
-    ga_run_close(loaded);
-    ga_run_close(run);
-    ga_dataset_close(data);
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+        struct ga_dataset *data = run_open_data(variants[i].data);
+        struct ga_run *run = run_open_variant(&variants[i], data);
+        assert_non_null(run);
+        require(run_go(run, &variants[i], 3000));
+        save_run(run, files.first);
+        struct ga_run *loaded = load_run(files.first, data);
+        assert_same_runs(&files, variants[i].name, run, loaded);
+        ga_run_close(loaded);
+        ga_run_close(run);
+        ga_dataset_close(data);
+    }
     drop_fixture(&files);
 }
 
@@ -302,7 +286,7 @@ static void a_full_disk_keeps_the_old_checkpoint(void **unused)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(code, GA_EIO);
     assert_non_null(strstr(ga_error_text(), files.first));
-    assert_same_files(files.first, files.second);
+    assert_same_files(&files, "on a full disk", 0);
     ga_state_fini(&state);
     ga_run_close(run);
     ga_dataset_close(data);
@@ -338,7 +322,7 @@ static void every_lack_of_memory_is_an_error(void **unused)
         ga_test_allocation_free();
         assert_true(code <= 0);
     }
-    assert_same_files(files.first, files.second);
+    assert_same_files(&files, "short of memory", 5);
     code = GA_ENOMEM;
     for (int64_t limit = 0; code; limit++) {
         ga_test_allocation_limit(limit);
@@ -357,7 +341,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resuming_is_exact_at_every_event),
         cmocka_unit_test(a_loaded_run_equals_one_that_never_stopped),
-        cmocka_unit_test(variants_reach_late_and_pending_states),
         cmocka_unit_test(the_most_replicas_fit_into_a_header),
         cmocka_unit_test(other_data_is_refused),
         cmocka_unit_test(weights_alone_are_no_checkpoint),

@@ -5,13 +5,22 @@
 
 #include "train/run.h"
 
+/* What happens to a run now and then, by its count of events. */
+enum {
+    RUN_ALONE = 0,
+    RUN_CUTS = 1,  /* windows are flushed and discarded */
+    RUN_KILLS = 2, /* replicas are killed, and restored later, or when nothing goes on without */
+    RUN_SLOWS = 4  /* replicas become slower and faster */
+};
+
 /* Settings as "name=value" words, data as words of the `data` command. */
 struct run_variant {
     const char *name;
     const char *data;
     const char *settings;
-    const char *pending; /* changed at every third event; "" none */
-    bool cuts;           /* windows are flushed and discarded now and then */
+    const char *pending; /* changed at every third event; NULL none */
+    const char *back;    /* not NULL: `pending` and this, in turn, at every 13th */
+    unsigned deeds;
 };
 
 extern const struct run_variant run_variants[];

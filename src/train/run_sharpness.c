@@ -9,6 +9,9 @@
 #include "train/run_internal.h"
 #include "train/stability.h"
 
+/* A quotient this near to the largest magnitude is it. */
+#define GA_SHARPNESS_NEAR 1e-4
+
 /* Length of the step to either side, for weights of norm sqrt(n) and below. */
 #define STEP 4e-3
 
@@ -158,32 +161,43 @@ static double turn(struct prober *prober, double shift, double *length)
     return quotient;
 }
 
-/* Power iteration on H + shift. */
-static int iterate(struct prober *prober, double shift, struct ga_sharpness *out)
+/*
+ * Power iteration on H + shift until the length of (H + shift) v stands still: that tends to the
+ * largest magnitude even where two eigenvalues of opposite signs share it.
+ */
+static int iterate(struct prober *prober, double shift, double *length, struct ga_sharpness *out)
 {
-    double last = (double)NAN, length = 1;
+    double last = (double)NAN;
     int still = 0;
 
     start_vector(prober);
-    out->converged = false;
     for (int k = 0; k < GA_SHARPNESS_ITERATIONS && still < 2; k++) {
         if (multiply(prober) < 0)
             return ga_error_code();
-        out->lambda = turn(prober, shift, &length);
+        out->lambda = turn(prober, shift, length);
         out->iterations++;
-        if (length == 0) /* flat */
+        if (!(*length > 0) || !isfinite(*length))
             break;
-        if (!isfinite(out->lambda)) {
-            out->lambda = (double)NAN;
-            return GA_OK;
-        }
-        still = fabs(out->lambda - last) <= GA_SHARPNESS_TOLERANCE * fabs(out->lambda + shift)
-                    ? still + 1
-                    : 0;
-        last = out->lambda;
+        still = fabs(*length - last) <= GA_SHARPNESS_TOLERANCE * *length ? still + 1 : 0;
+        last = *length;
     }
-    out->converged = still >= 2 || length == 0;
+    out->converged = still >= 2 || *length == 0;
+    if (!isfinite(*length))
+        out->lambda = (double)NAN;
     return GA_OK;
+}
+
+/* A magnitude that is not the quotient belongs to a negative eigenvalue, at least in part: with
+ * that as a shift no eigenvalue is negative. */
+static int find(struct prober *prober, struct ga_sharpness *out)
+{
+    double length = 0;
+
+    if (iterate(prober, 0, &length, out) < 0)
+        return ga_error_code();
+    if (!(out->lambda < (1 - GA_SHARPNESS_NEAR) * length))
+        return GA_OK;
+    return iterate(prober, length, &length, out);
 }
 
 static int probe(struct ga_run *run, struct ga_sharpness *out)
@@ -193,9 +207,7 @@ static int probe(struct ga_run *run, struct ga_sharpness *out)
 
     if (prober_init(&prober, run) < 0)
         return ga_error_code();
-    code = iterate(&prober, 0, out);
-    if (code == GA_OK && out->lambda < 0)
-        code = iterate(&prober, -out->lambda, out);
+    code = find(&prober, out);
     prober_fini(&prober);
     return code;
 }

@@ -5,9 +5,9 @@
  * A quadratic has it in closed form (its Hessian is diagonal). A net's is found by power iteration:
  * Hessian-vector products are central differences of the exact gradient sums along the step that
  * float32 weights really make, divided in double; the start vector is the same for every run. It
- * ends when the Rayleigh quotient moves by less than GA_SHARPNESS_TOLERANCE of itself, twice in a
- * row; the differences themselves are good to about 1e-4. Where the dominant eigenvalue is negative
- * the spectrum is shifted by it and iterated again.
+ * ends when the length of the product moves by less than GA_SHARPNESS_TOLERANCE of itself, twice in
+ * a row; the differences themselves are good to about 1e-5. Where negative eigenvalues are as large
+ * the spectrum is shifted by that length and iterated again.
  */
 #ifndef GA_TRAIN_SHARPNESS_H
 #define GA_TRAIN_SHARPNESS_H
@@ -18,7 +18,7 @@
 #include "train/run.h"
 #include "train/stability.h"
 
-#define GA_SHARPNESS_TOLERANCE  1e-5
+#define GA_SHARPNESS_TOLERANCE  1e-6
 #define GA_SHARPNESS_ITERATIONS 300 /* at the most */
 
 struct ga_sharpness {

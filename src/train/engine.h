@@ -11,9 +11,9 @@
  *
  * History: every update's state is kept while it fits the budget, then thinned; `back` and `goto`
  * land on identical bits. Going back keeps the recorded future, and moving forward replays it,
- * changes of settings included, until something is changed: then a new future starts there. What was
- * changed at a place is in force whenever the run comes to it: going back undoes what came after a
- * change, not the change.
+ * changes of settings included, until something is changed: then a new future starts there. What
+ * was changed at a place is in force whenever the run comes to it: going back undoes what came
+ * after a change, not the change.
  */
 #ifndef GA_TRAIN_ENGINE_H
 #define GA_TRAIN_ENGINE_H

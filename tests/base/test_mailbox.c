@@ -128,10 +128,8 @@ static void test_many_senders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_of_posting),
-        cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_a_wake_comes_first),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_order_of_posting),   cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_a_wake_comes_first), cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_many_senders),
     };
     return ga_test_main(tests);

@@ -155,11 +155,13 @@ static double predict_window(const struct ga_law_case *c, size_t k)
     return (window_law[c->crew->times].window_ns(c) + c->crew->all_reduce_ns) * 1e-9;
 }
 
+/* Up to the last record: an update counts before its window has closed. */
 static double windows_between(const struct ga_law_case *c)
 {
-    const struct ga_counters *a = &c->since->counters, *b = &c->now->counters;
+    const struct ga_counters *before = &c->since->counters;
+    const struct ga_update_record *last = &c->now->last_record;
 
-    return (double)(b->updates + b->skipped - a->updates - a->skipped);
+    return (double)(last->update + last->skipped - before->updates - before->skipped);
 }
 
 /* Between two ends of windows. */
@@ -201,26 +203,27 @@ static double predict_idle(const struct ga_law_case *c, size_t k)
            (replicas * (window_ns + c->crew->all_reduce_ns));
 }
 
+/* Waits are booked when a window is reduced: of the one under way, or else of the last one. */
+static int64_t booked_until(const struct ga_state *state)
+{
+    return state->phase > GA_PHASE_REDUCE ? state->now_ns : state->last_record.time_ns;
+}
+
 static double idle_ns(const struct ga_state *state)
 {
     double sum = 0;
 
-    for (size_t r = 0; r < state->replicas; r++) {
-        const struct ga_replica_value *v = &state->replica[r];
-        bool waits = v->state == GA_REPLICA_READY || v->state == GA_REPLICA_DONE;
-
-        sum += (double)v->idle_ns;
-        if (waits && state->now_ns > v->free_ns)
-            sum += (double)(state->now_ns - v->free_ns);
-    }
+    for (size_t r = 0; r < state->replicas; r++)
+        sum += (double)state->replica[r].idle_ns;
     return sum;
 }
 
 static double measure_idle(const struct ga_law_case *c, size_t k)
 {
+    double span_ns = (double)(booked_until(c->now) - c->since->now_ns);
+
     (void)k;
-    return (idle_ns(c->now) - idle_ns(c->since)) * 1e-9 /
-           ((double)c->now->replicas * seconds_between(c));
+    return (idle_ns(c->now) - idle_ns(c->since)) / ((double)c->now->replicas * span_ns);
 }
 
 /* ---- pushes: how many items get done ---- */

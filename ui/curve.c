@@ -21,11 +21,11 @@ struct block {
     uint32_t nonfinite;
 };
 
-void ga_store_init(struct ga_store *store, size_t element_bytes, size_t chunk_elements)
+void ga_store_init(struct ga_store *store, size_t element_bytes, unsigned chunk_shift)
 {
     memset(store, 0, sizeof *store);
     store->element_bytes = element_bytes;
-    store->chunk_elements = chunk_elements;
+    store->chunk_shift = chunk_shift;
 }
 
 void ga_store_fini(struct ga_store *store)
@@ -37,22 +37,16 @@ void ga_store_fini(struct ga_store *store)
     store->chunks = store->capacity = 0;
 }
 
-void *ga_store_at(const struct ga_store *store, size_t index)
-{
-    return (char *)store->chunk[index / store->chunk_elements] +
-           index % store->chunk_elements * store->element_bytes;
-}
-
 int ga_store_reserve(struct ga_store *store, size_t index)
 {
-    while (store->chunks <= index / store->chunk_elements) {
+    while (store->chunks <= index >> store->chunk_shift) {
         void *list = store->chunk;
         void *chunk = NULL;
 
         if (ga_grow(&list, &store->capacity, store->chunks + 1, sizeof *store->chunk) < 0)
             return GA_ENOMEM;
         store->chunk = list;
-        chunk = ga_alloc(store->chunk_elements, store->element_bytes);
+        chunk = ga_alloc((size_t)1 << store->chunk_shift, store->element_bytes);
         if (!chunk)
             return GA_ENOMEM;
         store->chunk[store->chunks++] = chunk;
@@ -62,7 +56,7 @@ int ga_store_reserve(struct ga_store *store, size_t index)
 
 size_t ga_store_bytes(const struct ga_store *store)
 {
-    return store->chunks * store->chunk_elements * store->element_bytes +
+    return (store->chunks << store->chunk_shift) * store->element_bytes +
            store->capacity * sizeof *store->chunk;
 }
 
@@ -70,9 +64,9 @@ void ga_curve_init(struct ga_curve *curve)
 {
     curve->start = GA_CURVE_NOWHERE;
     curve->count = 0;
-    ga_store_init(&curve->value, sizeof(float), 4096);
+    ga_store_init(&curve->value, sizeof(float), 12);
     for (size_t k = 0; k < GA_CURVE_LEVELS; k++)
-        ga_store_init(&curve->level[k], sizeof(struct block), k < 4 ? 256 : 16);
+        ga_store_init(&curve->level[k], sizeof(struct block), k < 4 ? 8 : 4);
 }
 
 void ga_curve_fini(struct ga_curve *curve)

@@ -19,13 +19,21 @@ struct ga_extent; /* ui/samples.h */
 struct ga_store {
     void **chunk;
     size_t chunks, capacity; /* of the list of chunks */
-    size_t element_bytes, chunk_elements;
+    size_t element_bytes;
+    unsigned chunk_shift; /* a chunk has 1 << chunk_shift elements */
 };
 
-void ga_store_init(struct ga_store *store, size_t element_bytes, size_t chunk_elements);
+void ga_store_init(struct ga_store *store, size_t element_bytes, unsigned chunk_shift);
 void ga_store_fini(struct ga_store *store);
-void *ga_store_at(const struct ga_store *store, size_t index); /* reserved before */
-int ga_store_reserve(struct ga_store *store, size_t index);    /* makes it exist */
+
+/* Element `index`, which was reserved before. */
+static inline void *ga_store_at(const struct ga_store *store, size_t index)
+{
+    return (char *)store->chunk[index >> store->chunk_shift] +
+           (index & (((size_t)1 << store->chunk_shift) - 1)) * store->element_bytes;
+}
+
+int ga_store_reserve(struct ga_store *store, size_t index); /* makes it exist */
 size_t ga_store_bytes(const struct ga_store *store);
 
 #define GA_CURVE_LEVELS  40

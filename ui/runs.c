@@ -68,8 +68,8 @@ struct copy {
     struct ga_samples *samples;
     uintptr_t run;
     uint64_t from, to;
-    double loss; /* that the record at `from` should have */
-    bool differs;
+    double loss; /* that the record at `from` should have, unless any will do */
+    bool any, differs;
 };
 
 static int copy_record(const struct ga_update_record *record, void *arg)
@@ -87,7 +87,7 @@ static int copy_record(const struct ga_update_record *record, void *arg)
                                .noise_scale = record->noise_trace / record->noise_signal,
                                .staleness = (double)NAN};
 
-    if (sample.windows == copy->from)
+    if (sample.windows == copy->from && !copy->any)
         copy->differs = memcmp(&copy->loss, &record->loss, sizeof copy->loss) != 0;
     if (sample.windows <= copy->from || sample.windows > copy->to || copy->differs)
         return GA_OK;
@@ -101,7 +101,11 @@ static int copy_record(const struct ga_update_record *record, void *arg)
 static int copy_records(struct entry *entry, struct ga_engine *engine, uint64_t place,
                         bool *differs)
 {
-    struct copy copy = {entry->samples, 1, entry->windows, place, entry->loss, false};
+    struct copy copy = {.samples = entry->samples,
+                        .run = 1,
+                        .from = entry->windows,
+                        .to = place,
+                        .loss = entry->loss};
     int code = ga_engine_records_of(engine, entry->name, copy_record, &copy);
 
     entry->windows = copy.from;
@@ -129,14 +133,31 @@ static int follow(struct entry *entry, struct ga_engine *engine, const struct ga
     return copy_records(entry, engine, place, &anew);
 }
 
-int ga_runs_recall(struct ga_samples *samples, struct ga_engine *engine,
-                   const struct ga_sample *sample)
+/* The records behind those rows that are there, up to the sample. */
+static int recall(struct ga_samples *samples, struct ga_engine *engine,
+                  const struct ga_sample *sample)
 {
-    struct copy copy = {.samples = samples, .run = sample->run, .to = sample->windows};
+    struct copy copy = {.samples = samples,
+                        .run = sample->run,
+                        .from = ga_samples_newest(samples),
+                        .to = sample->place || sample->windows == 0 ? sample->windows
+                                                                    : sample->windows - 1,
+                        .any = true};
 
-    if (!sample->place && copy.to > 0)
-        copy.to--;
-    return ga_engine_records(engine, copy_record, &copy);
+    return copy.from < copy.to ? ga_engine_records(engine, copy_record, &copy) : GA_OK;
+}
+
+int ga_runs_take(struct ga_samples *samples, struct ga_engine *engine,
+                 const struct ga_sample *sample)
+{
+    bool other = ga_samples_run(samples) != sample->run;
+    int code = GA_OK;
+
+    if (other)
+        ga_samples_clear(samples);
+    if (other || (sample->place && ga_samples_newest(samples) < sample->windows))
+        code = recall(samples, engine, sample);
+    return code < 0 ? code : ga_samples_append(samples, sample);
 }
 
 static void forget(struct ga_runs *runs, size_t at)

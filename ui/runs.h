@@ -30,10 +30,11 @@ int ga_runs_update(struct ga_runs *runs, struct ga_engine *engine);
 size_t ga_runs_list(const struct ga_runs *runs, const struct ga_scene_run **out);
 
 /*
- * The curve of the run in use, from its records before `sample`, which is of another run than the
- * rows kept: for the moment when another run comes into use. Figures of replicas are not recorded.
+ * ga_samples_append(), but where rows are missing before the sample (another run came into use, or
+ * this one jumped to a place that was never drawn) they are first read from the run's records.
+ * Those have no figures of replicas. This is how an app takes what ga_watch_take() gives.
  */
-int ga_runs_recall(struct ga_samples *samples, struct ga_engine *engine,
-                   const struct ga_sample *sample);
+int ga_runs_take(struct ga_samples *samples, struct ga_engine *engine,
+                 const struct ga_sample *sample);
 
 #endif

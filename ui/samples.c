@@ -45,7 +45,7 @@ int ga_samples_open(struct ga_samples **out, size_t limit_rows)
                       : limit_rows < 16 ? 16
                                         : limit_rows) /
                      8 * 8;
-    ga_store_init(&samples->row, sizeof(struct row), 1024);
+    ga_store_init(&samples->row, sizeof(struct row), 10);
     for (int s = 0; s < GA_SERIES_COUNT; s++)
         ga_curve_init(&samples->curve[s]);
     ga_ema_init(&samples->ema, 0);
@@ -186,7 +186,8 @@ static void figures_of(struct ga_samples *samples, const struct ga_sample *sampl
         bool has = (uint32_t)r < sample->replicas && sample->replica[r].finished;
 
         figure[GA_SERIES_REPLICA_LOSS + r] = has ? sample->replica[r].loss : ga_curve_missing();
-        figure[GA_SERIES_REPLICA_NORM + r] = has ? sample->replica[r].norm : ga_curve_missing();
+        figure[GA_SERIES_REPLICA_NORM + r] =
+            has && sample->replica[r].has_norm ? sample->replica[r].norm : ga_curve_missing();
     }
 }
 
@@ -279,6 +280,16 @@ void ga_samples_staleness(const struct ga_samples *samples, struct ga_staleness 
         sum += push->tau;
     }
     out->mean = out->pushes ? sum / (double)out->pushes : (double)NAN;
+}
+
+uintptr_t ga_samples_run(const struct ga_samples *samples)
+{
+    return samples->run;
+}
+
+uint64_t ga_samples_newest(const struct ga_samples *samples)
+{
+    return samples->count > 0 ? row_at(samples, samples->count - 1)->windows : 0;
 }
 
 size_t ga_samples_count(const struct ga_samples *samples)

@@ -75,6 +75,10 @@ struct ga_staleness {
 };
 void ga_samples_staleness(const struct ga_samples *samples, struct ga_staleness *out);
 
+/* The run that the rows are of (0: none yet), and the newest window kept, in sight or not. */
+uintptr_t ga_samples_run(const struct ga_samples *samples);
+uint64_t ga_samples_newest(const struct ga_samples *samples);
+
 /* Rows in sight. */
 size_t ga_samples_count(const struct ga_samples *samples);
 size_t ga_samples_bytes(const struct ga_samples *samples);                   /* memory held */

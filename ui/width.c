@@ -122,7 +122,9 @@ int ga_character_columns(uint32_t character)
     if (character < 0x20 || (character >= 0x7f && character < 0xa0) || character > 0x10ffff ||
         (character >= 0xd800 && character < 0xe000) || (character & 0xfffe) == 0xfffe)
         return -1;
-    if (character < 0x300)
+    /* Latin letters; box drawing, blocks and braille, which fill a screen of charts. */
+    if (character < 0x300 || (character >= 0x2500 && character < 0x25fd) ||
+        (character >= 0x2800 && character < 0x2900))
         return 1;
     if (is_in(no_column, sizeof no_column / sizeof *no_column, character))
         return 0;

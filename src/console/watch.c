@@ -3,13 +3,21 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "console/watch_inside.h"
 
-#define RING 4096 /* samples; half of them are a frame's worth at 40,000 updates a second */
+#define RING 4096 /* samples */
+
+/*
+ * Blocks hold a thousandth of what comes between two looks, so that a look brings a thousand of
+ * them at the most, about as many as a chart has columns: as many as came the last time, or more
+ * while this time grows longer.
+ */
+#define LOOK_BLOCKS 1024
 
 /* Staleness of what replicas handed over since the last time. */
 static void gather_pushes(struct ga_watch *watch, struct ga_run *run, struct ga_sample *sample)
@@ -18,7 +26,7 @@ static void gather_pushes(struct ga_watch *watch, struct ga_run *run, struct ga_
 
     for (size_t r = 0; r < replicas && r < GA_MAX_REPLICAS; r++) {
         const struct ga_replica_value *value = ga_run_replica(run, r);
-        bool pushed = value->finished > watch->finished[r];
+        bool pushed = value->finished != watch->finished[r];
 
         watch->finished[r] = value->finished;
         if (!pushed || isnan(value->staleness))
@@ -37,10 +45,20 @@ static void gather_replicas(struct ga_run *run, struct ga_sample *sample)
     for (uint32_t r = 0; r < sample->replicas && r < GA_WATCH_REPLICAS; r++) {
         const struct ga_replica_value *value = ga_run_replica(run, r);
 
-        sample->replica[r].finished = value->finished > 0;
+        sample->replica[r].finished = sample->replica[r].has_norm = value->finished > 0;
         sample->replica[r].loss = (float)value->loss;
         sample->replica[r].norm = (float)value->norm;
     }
+}
+
+/* A few nanoseconds, good to some milliseconds: a reading of the exact clock costs five times that.
+ */
+static int64_t coarse_now_ns(void)
+{
+    struct timespec now = {0, 0};
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* The one that a curve must not lose: not finite before finite, else the larger. */
@@ -56,53 +74,184 @@ static void merge(struct ga_sample *held, const struct ga_sample *fresh)
 {
     struct ga_sample both = *fresh;
 
-    if (held->run == fresh->run && !held->place && !fresh->place) {
+    if (held->run == fresh->run) {
         both.loss = worse(held->loss, fresh->loss);
         both.grad_norm = worse(held->grad_norm, fresh->grad_norm);
-        both.staleness = isnan(fresh->staleness) ? held->staleness : fresh->staleness;
-        if (held->staleness > both.staleness)
+        if (!(both.staleness >= held->staleness))
             both.staleness = held->staleness;
     }
     *held = both;
 }
 
-static void hand_over(struct ga_watch *watch, const struct ga_sample *sample)
+static void hand_over_held(struct ga_watch *watch)
 {
     if (watch->holds && ga_ring_push(watch->ring, &watch->held))
         watch->holds = false;
-    if (watch->holds) {
+    if (!watch->holds && watch->holds_place && ga_ring_push(watch->ring, &watch->held_place))
+        watch->holds_place = false;
+    atomic_store(&watch->waits, watch->holds || watch->holds_place);
+}
+
+static void hold(struct ga_watch *watch, const struct ga_sample *sample)
+{
+    if (sample->place) {
+        watch->held_place = *sample;
+        watch->holds_place = true;
+    } else if (watch->holds) {
         merge(&watch->held, sample);
-    } else if (!ga_ring_push(watch->ring, sample)) {
+        watch->holds_place = false;
+    } else {
         watch->held = *sample;
         watch->holds = true;
+        watch->holds_place = false;
     }
+    atomic_store(&watch->waits, true);
+}
+
+static void hand_over(struct ga_watch *watch, const struct ga_sample *sample)
+{
+    if (watch->holds || watch->holds_place)
+        hand_over_held(watch);
+    if (watch->holds || watch->holds_place || !ga_ring_push(watch->ring, sample))
+        hold(watch, sample);
     if (watch->bell && ga_ring_count(watch->ring) == RING / 2)
         ga_bell_ring(watch->bell);
 }
 
+static struct ga_figures figures_of(const struct ga_watch *watch,
+                                    const struct ga_update_record *record)
+{
+    return (struct ga_figures){record->update + record->skipped,
+                               record->update,
+                               record->examples,
+                               record->time_ns,
+                               watch->wall_ns,
+                               record->loss,
+                               record->grad_norm};
+}
+
+static struct ga_sample sample_of(const struct ga_block *block, const struct ga_figures *figures)
+{
+    return (struct ga_sample){.run = block->run,
+                              .windows = figures->windows,
+                              .update = figures->update,
+                              .examples = figures->examples,
+                              .time_ns = figures->time_ns,
+                              .wall_ns = figures->wall_ns,
+                              .applied = true,
+                              .loss = figures->loss,
+                              .grad_norm = figures->grad_norm,
+                              .update_norm = (double)NAN,
+                              .noise_scale = (double)NAN,
+                              .staleness = (double)NAN};
+}
+
+/* One end of what a block's windows spread over, in place of its first or second window. */
+static void hand_over_end(struct ga_watch *watch, const struct ga_figures *figures, bool high)
+{
+    const struct ga_block *block = &watch->block;
+    struct ga_sample sample = sample_of(block, figures);
+
+    sample.loss = high ? block->high : block->low;
+    sample.grad_norm = high ? block->grad_high : block->grad_low;
+    for (int r = 0; r < GA_WATCH_REPLICAS; r++) {
+        float low = block->replica_low[r], top = block->replica_high[r];
+
+        if (low > top)
+            continue;
+        sample.replicas = (uint32_t)r + 1;
+        sample.replica[r].finished = true;
+        sample.replica[r].loss = high ? top : low;
+    }
+    hand_over(watch, &sample);
+}
+
+/* A window with all that is known of it. */
+static void hand_over_window(struct ga_watch *watch, struct ga_run *run,
+                             const struct ga_update_record *record)
+{
+    const struct ga_figures figures = figures_of(watch, record);
+    struct ga_sample sample = sample_of(&watch->block, &figures);
+
+    sample.applied = record->applied;
+    sample.mode = record->mode;
+    sample.update_norm = record->applied ? record->update_norm : (double)NAN;
+    sample.noise_scale = record->noise_trace / record->noise_signal;
+    gather_pushes(watch, run, &sample);
+    gather_replicas(run, &sample);
+    hand_over(watch, &sample);
+}
+
+/* `record` is the block's last window, NULL when it is not known any more. */
+static void flush(struct ga_watch *watch, struct ga_run *run, const struct ga_update_record *record)
+{
+    struct ga_block *block = &watch->block;
+
+    watch->wall_ns = coarse_now_ns();
+    if (block->count == 2) {
+        struct ga_sample sample = sample_of(block, &block->first);
+
+        hand_over(watch, &sample);
+    } else if (block->count > 2) {
+        hand_over_end(watch, &block->first, false);
+        hand_over_end(watch, &block->second, true);
+    }
+    if (record)
+        hand_over_window(watch, run, record);
+    block->count = 0;
+}
+
+static void begin_block(struct ga_block *block, struct ga_run *run)
+{
+    block->run = (uintptr_t)run;
+    block->low = block->grad_low = (double)INFINITY;
+    block->high = block->grad_high = (double)-INFINITY;
+    for (int r = 0; r < GA_WATCH_REPLICAS; r++) {
+        block->replica_low[r] = INFINITY;
+        block->replica_high[r] = -INFINITY;
+    }
+}
+
+static void widen_replicas(struct ga_block *block, struct ga_run *run)
+{
+    size_t replicas = ga_run_replicas(run);
+
+    for (size_t r = 0; r < replicas && r < GA_WATCH_REPLICAS; r++) {
+        float loss = (float)ga_run_replica(run, r)->loss;
+
+        block->replica_low[r] = loss < block->replica_low[r] ? loss : block->replica_low[r];
+        block->replica_high[r] = loss > block->replica_high[r] ? loss : block->replica_high[r];
+    }
+}
+
+static void widen(double value, double *low, double *high)
+{
+    *low = value < *low ? value : *low;
+    /* Written so that NaN takes the place of a number, and keeps it. */
+    *high = value <= *high || isnan(*high) ? *high : value;
+}
+
+/* This is what every update pays. */
 static void observe(void *self, struct ga_run *run, const struct ga_update_record *record)
 {
     struct ga_watch *watch = self;
-    struct ga_sample sample = {
-        .run = (uintptr_t)run,
-        .windows = record->update + record->skipped,
-        .update = record->update,
-        .examples = record->examples,
-        .time_ns = record->time_ns,
-        .wall_ns = ga_now_ns(),
-        .applied = record->applied,
-        .mode = record->mode,
-        .loss = record->loss,
-        .grad_norm = record->grad_norm,
-        .update_norm = record->applied ? record->update_norm : (double)NAN,
-        .noise_scale = record->noise_trace / record->noise_signal,
-        .staleness = (double)NAN,
-    };
+    struct ga_block *block = &watch->block;
+    uint64_t windows = record->update + record->skipped;
 
-    gather_pushes(watch, run, &sample);
-    gather_replicas(run, &sample);
-    watch->events = ga_run_counters(run)->events;
-    hand_over(watch, &sample);
+    if (block->count > 0 && (block->run != (uintptr_t)run || windows != block->newest + 1))
+        flush(watch, NULL, NULL);
+    if (block->count == 0)
+        begin_block(block, run);
+    if (block->count < 2)
+        *(block->count == 0 ? &block->first : &block->second) = figures_of(watch, record);
+    block->count++;
+    block->newest = windows;
+    widen(record->loss, &block->low, &block->high);
+    widen(record->grad_norm, &block->grad_low, &block->grad_high);
+    widen_replicas(block, run);
+    watch->since++;
+    if (block->count >= watch->block_of && block->count >= 1 + watch->since / LOOK_BLOCKS)
+        flush(watch, run, record);
 }
 
 int ga_watch_open(struct ga_watch **out, struct ga_engine *engine, const struct ga_bell *bell)
@@ -137,9 +286,21 @@ void ga_watch_close(struct ga_watch *watch)
     free(watch);
 }
 
+static int hand_over_call(struct ga_run *run, void *arg)
+{
+    (void)run;
+    hand_over_held(arg);
+    return GA_OK;
+}
+
 bool ga_watch_take(struct ga_watch *watch, struct ga_sample *out)
 {
-    return ga_ring_pop(watch->ring, out);
+    if (ga_ring_pop(watch->ring, out))
+        return true;
+    /* The ring is empty: there is room for what is held. */
+    return atomic_load(&watch->waits) &&
+           ga_engine_call(watch->engine, hand_over_call, watch) == GA_OK &&
+           ga_ring_pop(watch->ring, out);
 }
 
 /* Where the run stands, in the order of the windows. */
@@ -149,10 +310,15 @@ static void mark_place(struct ga_watch *watch, struct ga_run *run)
     struct ga_sample sample = {
         .run = (uintptr_t)run, .windows = counters->updates + counters->skipped, .place = true};
 
-    if (counters->events < watch->events)
-        for (size_t r = 0; r < ga_run_replicas(run) && r < GA_MAX_REPLICAS; r++)
-            watch->finished[r] = ga_run_replica(run, r)->finished;
-    watch->events = counters->events;
+    /* A block of this run ends here; of another one, or from before going back, as it is. */
+    if (watch->block.count > 0)
+        flush(watch, run,
+              watch->block.run == (uintptr_t)run && watch->block.newest == sample.windows
+                  ? ga_run_last_record(run)
+                  : NULL);
+    watch->block_of = 1 + watch->since / LOOK_BLOCKS;
+    watch->since = 0;
+    watch->wall_ns = coarse_now_ns();
     hand_over(watch, &sample);
 }
 

@@ -2,12 +2,13 @@
  * What a screen watches beyond the published view: the figures of every closed window, in order,
  * and a close-up of the run (fit, time line, staleness, weights, memory).
  *
- * A watch is an observer on the engine thread with a ring between it and the screen's thread. The
- * engine never waits for it: with the ring half full the bell rings, and with a full ring windows
- * are merged so that extremes and non-finite figures survive. A close-up is made between two events
- * on the engine thread; the caller asks at most ten times a second and after each stop. It also
- * puts the place where the run stands into the ring, so that what was drawn beyond it can be hidden
- * at exactly the right point.
+ * A watch is an observer on the engine thread with a ring between it and the screen's thread. While
+ * a run is fast its windows are handed over in blocks, each as three samples that hold the least,
+ * the greatest and the last figures. The engine never waits: with the ring half full the bell
+ * rings, and with a full ring samples are merged so that extremes and non-finite figures survive. A
+ * close-up is made between two events on the engine thread; the caller asks at most ten times a
+ * second and after each stop. It also puts the place where the run stands into the ring, so that
+ * what was drawn beyond it can be hidden at exactly the right point.
  *
  * ga_watch_open/close/take/look belong to the console's thread.
  */
@@ -39,7 +40,8 @@ struct ga_sample {
     double noise_scale; /* NaN while undefined: counts as missing */
     double staleness;   /* largest of the window's items; NaN: none */
     struct {
-        bool finished; /* has handed over an item, so the figures exist */
+        bool finished; /* has handed over an item, so there is a loss */
+        bool has_norm;
         float loss, norm;
     } replica[GA_WATCH_REPLICAS];
     uint16_t tau[GA_WATCH_PUSHES];

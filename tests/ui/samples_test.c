@@ -112,20 +112,21 @@ static void the_pyramid_agrees_with_brute_force(void **state)
 
 static struct ga_sample sample_of(uint64_t windows, double loss)
 {
-    return (struct ga_sample){.run = 1,
-                              .windows = windows,
-                              .update = windows,
-                              .examples = windows * 10,
-                              .time_ns = (int64_t)windows * 1000000,
-                              .wall_ns = 5000000000 + (int64_t)windows * 1000,
-                              .applied = true,
-                              .replicas = 2,
-                              .loss = loss,
-                              .grad_norm = loss * 2,
-                              .update_norm = loss / 2,
-                              .noise_scale = (double)NAN,
-                              .staleness = 0,
-                              .replica = {{true, (float)loss, 1}, {windows > 4, (float)loss, 2}}};
+    return (struct ga_sample){
+        .run = 1,
+        .windows = windows,
+        .update = windows,
+        .examples = windows * 10,
+        .time_ns = (int64_t)windows * 1000000,
+        .wall_ns = 5000000000 + (int64_t)windows * 1000,
+        .applied = true,
+        .replicas = 2,
+        .loss = loss,
+        .grad_norm = loss * 2,
+        .update_norm = loss / 2,
+        .noise_scale = (double)NAN,
+        .staleness = 0,
+        .replica = {{true, true, (float)loss, 1}, {windows > 4, windows > 4, (float)loss, 2}}};
 }
 
 static struct ga_samples *filled(size_t limit, uint64_t windows)

@@ -56,6 +56,7 @@ static struct ga_sample sample_at(enum test_scene_kind kind, uint64_t update, ui
         sample.loss = sample.grad_norm = (double)NAN;
     for (uint32_t r = 0; r < replicas && r < GA_WATCH_REPLICAS; r++) {
         sample.replica[r].finished = kind != TEST_SCENE_ASYNC || update > r;
+        sample.replica[r].has_norm = sample.replica[r].finished;
         sample.replica[r].loss = (float)(sample.loss * exp(0.4 * wiggle(update * 8 + r)));
         sample.replica[r].norm = (float)(sample.grad_norm * (1 + 0.2 * wiggle(update * 9 + r)));
     }

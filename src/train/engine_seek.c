@@ -82,8 +82,11 @@ bool ga_engine_breaks_new_ground(const struct ga_engine *engine)
            engine->at->cursor >= ga_history_interventions(engine->at->history);
 }
 
+/* What cannot be replayed is not on record either: from here it goes another way. */
 int ga_engine_step(struct ga_engine *engine)
 {
+    if (!ga_engine_breaks_new_ground(engine) && !ga_run_reproducible(engine->at->run))
+        ga_engine_diverge(engine, NULL);
     if (!ga_engine_breaks_new_ground(engine))
         return step_again(engine);
     engine->replaying = false;
@@ -172,21 +175,47 @@ static int cannot_replay(void)
                    "recorded");
 }
 
+static int step_or_refuse(struct ga_engine *engine)
+{
+    return ga_run_reproducible(engine->at->run) ? ga_engine_step(engine) : cannot_replay();
+}
+
 /* Restores a state and re-executes up to the target: everything is as it was then. */
-static int seek_from(struct ga_engine *engine, const struct ga_state *from, enum ga_history_key key,
-                     uint64_t target)
+static int replay_from(struct ga_engine *engine, const struct ga_state *from,
+                       enum ga_history_key key, uint64_t target)
 {
     int code = GA_OK;
 
-    if (!ga_run_reproducible(engine->at->run) && ga_history_key(&from->counters, key) != target)
-        return cannot_replay();
     engine->seeking = true;
     code = restore(engine, from);
     while (code == GA_OK && !arrived(engine, key, target))
-        code = ga_engine_step(engine);
+        code = step_or_refuse(engine);
     if (code == GA_OK)
         code = interventions_due(engine, true);
     engine->seeking = false;
+    return code;
+}
+
+/* Where the way leads through what cannot be replayed, the run stays where it is. */
+static int seek_from(struct ga_engine *engine, const struct ga_state *from, enum ga_history_key key,
+                     uint64_t target)
+{
+    size_t cursor = engine->at->cursor;
+    struct ga_state here;
+    struct ga_error error;
+    int code = GA_OK;
+
+    if (ga_run_settings(engine->at->run)->clock != GA_CLOCK_REAL)
+        return replay_from(engine, from, key, target);
+    if (ga_run_capture(engine->at->run, &here) < 0)
+        return ga_error_code();
+    code = replay_from(engine, from, key, target);
+    if (code < 0 && !ga_run_reproducible(engine->at->run)) {
+        ga_error_take(&error);
+        code = restore(engine, &here) < 0 ? ga_error_code() : ga_error_put(&error);
+        engine->at->cursor = cursor;
+    }
+    ga_state_fini(&here);
     return code;
 }
 
@@ -205,8 +234,6 @@ static int replay(struct ga_engine *engine, void *arg)
 
     if (ga_engine_ensure_run(engine) < 0)
         return ga_error_code();
-    if (!ga_run_reproducible(engine->at->run))
-        return cannot_replay();
     if (engine->at->moving)
         ga_engine_end_move(engine, GA_STOP_REPLACED);
     out->events = ga_run_counters(engine->at->run)->events;

@@ -196,7 +196,7 @@ static void find_change(struct ga_run *run, struct ga_replica *replica,
     ga_run_optimizer_spec(set, &spec);
     ga_optimizer_scalars_init(&scalars);
     ga_optimizer_advance(&spec, &scalars,
-                         ga_update_rate(set, push.version_now) * run->policy->scale(set, &push),
+                         ga_update_rate(set, push.version_now) * ga_policy_push_scale(set, &push),
                          ga_clip_scale(set->clip, norm), &step);
     for (size_t j = 0; j < run->net.parameters; j++) {
         if (step.scaled)
@@ -296,8 +296,10 @@ int ga_hogwild_gather(struct ga_run *run, size_t r, int64_t time_ns)
     struct ga_replica *replica = &run->replica[r];
     struct ga_replica_value *v = &replica->v;
 
-    if (!replica->submitted)
+    if (!replica->submitted) {
+        replica->terms = ga_settings_share_take(run->settings);
         ga_hogwild_race(&replica->task, 0);
+    }
     ga_item_settle(run, r);
     if (replica->error.code != GA_OK)
         return ga_error_put(&replica->error);

@@ -95,12 +95,13 @@ static void work(struct ga_task *task, int lane)
     ga_item_worked(replica);
 }
 
+/* In virtual time hogwild's weights are not all read yet when its item starts. */
 void ga_item_hand_over(struct ga_run *run, size_t r)
 {
     struct ga_replica *replica = &run->replica[r];
     bool real = run->clock_kind->begin != NULL;
 
-    if (!(real ? run->live : run->parallel) || replica->submitted ||
+    if (!(real ? run->live : run->parallel && !replica->hogwild) || replica->submitted ||
         replica->v.state != GA_REPLICA_BUSY || replica->v.micro == replica->v.micros)
         return;
     replica->task.work = real && replica->hogwild ? ga_hogwild_race : work;

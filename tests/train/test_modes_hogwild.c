@@ -235,6 +235,41 @@ static void test_real_runs_cannot_be_replayed(void **state)
     ga_engine_rig_close(&rig);
 }
 
+/* What lies before and what lies behind it: one can be walked through, the other not. */
+static void test_what_lies_around_can_be_replayed(void **state)
+{
+    struct ga_engine_rig rig;
+    struct ga_replay replay;
+    struct ga_stop stop;
+    uint64_t before = 0, behind = 0;
+
+    (void)state;
+    open_real(&rig, "replicas 3 mode async", 2);
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 20);
+    before = ga_engine_rig_hash(&rig);
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 20);
+    ga_test_ok(ga_engine_replay(rig.engine, &replay));
+    ga_engine_rig_set(&rig, "mode hogwild");
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 20);
+    ga_engine_rig_set(&rig, "mode async");
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 20);
+    behind = ga_engine_rig_hash(&rig);
+    ga_test_refused(ga_engine_replay(rig.engine, &replay), GA_ESTATE, "cannot be replayed");
+    stop = ga_engine_rig_move(&rig, GA_MOVE_GOTO, 50);
+    assert_int_equal(stop.reason, GA_STOP_ERROR);
+    assert_int_equal(ga_engine_rig_hash(&rig), behind);
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 5);
+    ga_engine_rig_go(&rig, GA_MOVE_GOTO, 20);
+    assert_int_equal(ga_engine_rig_hash(&rig), before);
+    ga_engine_rig_go(&rig, GA_MOVE_GOTO, 40);
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 60); /* into it: another way from there */
+    assert_int_equal(ga_engine_rig_history(&rig).last_update, 100);
+    stop = ga_engine_rig_move(&rig, GA_MOVE_GOTO, 70);
+    assert_int_equal(stop.reason, GA_STOP_ERROR);
+    assert_non_null(strstr(stop.error.text, "cannot be replayed"));
+    ga_engine_rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_real_runs),
         cmocka_unit_test(test_real_runs_can_be_changed),
         cmocka_unit_test(test_real_runs_cannot_be_replayed),
+        cmocka_unit_test(test_what_lies_around_can_be_replayed),
     };
 
     return ga_test_main(tests);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/run_internal.h"
 #include "train/support/random_start.h"
 #include "train/support/reference.h"
 #include "train/support/run_rig.h"
@@ -268,6 +269,52 @@ static void test_ssp_0_with_share_is_sync_at_round_ends(void **state)
     check_all_close(cases, 3);
 }
 
+/* Worker threads, with items that are worth a hand-over, and changes while they work. */
+static uint64_t hash_with_threads(const char *mode, int threads)
+{
+    struct ga_run_rig rig;
+    char words[256];
+    uint64_t hash = 0;
+
+    snprintf(words, sizeof words,
+             "replicas 5 model 1-96-96-1 init xavier accum 2 batch 20 lr 0.003 jitter exponential "
+             "late finish %s",
+             mode);
+    ga_run_rig_open(&rig, &(struct ga_test_start){
+                              .data = "parabola n=300", .settings = words, .threads = threads});
+    if (threads > 0)
+        assert_true(rig.run->parallel);
+    ga_run_rig_updates(&rig, 4);
+    ga_test_ok(ga_run_rig_set(&rig, "lr 0.001 accum 3 batch 16"));
+    ga_run_rig_updates(&rig, 3);
+    ga_test_ok(ga_run_kill(rig.run, 1));
+    ga_test_ok(ga_run_revive(rig.run, 1));
+    ga_test_ok(ga_run_rig_set(&rig, "replicas 4"));
+    ga_run_rig_updates(&rig, 4);
+    hash = ga_run_hash(rig.run);
+    ga_run_rig_close(&rig);
+    return hash;
+}
+
+static void test_threads_are_irrelevant(void **state)
+{
+    const char *const modes[] = {"mode async",
+                                 "mode ssp bound 1 sharding strided",
+                                 "mode buffered buffer 2",
+                                 "mode local period 2",
+                                 "mode delay lag 2",
+                                 "mode hogwild",
+                                 "backup 1"};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) {
+        uint64_t alone = hash_with_threads(modes[k], 0);
+
+        assert_int_equal(hash_with_threads(modes[k], 1), alone);
+        assert_int_equal(hash_with_threads(modes[k], 3), alone);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_async_in_step_is_delay),
         cmocka_unit_test(test_local_1_is_sync_to_rounding),
         cmocka_unit_test(test_ssp_0_with_share_is_sync_at_round_ends),
+        cmocka_unit_test(test_threads_are_irrelevant),
     };
 
     return ga_test_main(tests);

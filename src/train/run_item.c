@@ -457,6 +457,7 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
     ga_hogwild_item_close(run->replica[r].hogwild);
     run->replica[r].hogwild = NULL;
     run->waiting++;
+    run->asked = false;
     run->counters.items_dropped++;
     run->counters.examples_dropped += lost;
     event = ga_item_event(run, GA_EVENT_DROP, r);

@@ -200,6 +200,36 @@ static void test_skipped_windows_are_counted(void **state)
     ga_run_rig_close(&rig);
 }
 
+/* Both replicas are at rows that stop the run: both give them up, and go on. */
+static void test_discard_leads_out_of_push_modes(void **state)
+{
+    static const char *const modes[] = {"mode async", "mode ssp bound 1", "mode buffered buffer 2",
+                                        "mode buffered bound 0"};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) {
+        struct ga_run_rig rig;
+        int stops = 0;
+
+        ga_run_rig_open(&rig, &(struct ga_test_start){
+                                  .csv = "lambda_1,c_1\n1,0\n1,0\n" PITFALL_BAD_ROW PITFALL_BAD_ROW,
+                                  .data = PITFALL_QUADRATIC,
+                                  .settings = "replicas 2 accum 1 batch 1 lr 0.1"});
+        ga_test_ok(ga_run_rig_set(&rig, modes[k]));
+        while (ga_run_counters(rig.run)->updates < 20) {
+            int code = ga_run_event(rig.run);
+
+            if (code < 0) {
+                ga_test_refused(code, GA_ENONFINITE, "is not finite");
+                ga_test_ok(ga_run_discard(rig.run));
+                stops++;
+            }
+        }
+        assert_true(stops >= 6);
+        ga_run_rig_close(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_discard_leads_out),
         cmocka_unit_test(test_skip_and_apply_do_not_depend_on_the_split),
         cmocka_unit_test(test_skipped_windows_are_counted),
+        cmocka_unit_test(test_discard_leads_out_of_push_modes),
     };
 
     return ga_test_main(tests);

@@ -1,6 +1,7 @@
 #include "ui/runs.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,7 @@ static struct entry *find_or_make(struct ga_runs *runs, const char *name)
     memset(entry, 0, sizeof *entry);
     if (ga_samples_open(&entry->samples, 0) < 0)
         return NULL;
-    strncpy(entry->name, name, sizeof entry->name - 1);
+    snprintf(entry->name, sizeof entry->name, "%s", name);
     runs->count++;
     return entry;
 }
@@ -88,7 +89,7 @@ static int copy_record(const struct ga_update_record *record, void *arg)
                                .staleness = (double)NAN};
 
     if (sample.windows == copy->from && !copy->any)
-        copy->differs = memcmp(&copy->loss, &record->loss, sizeof copy->loss) != 0;
+        copy->differs = copy->loss != record->loss && !(isnan(copy->loss) && isnan(record->loss));
     if (sample.windows <= copy->from || sample.windows > copy->to || copy->differs)
         return GA_OK;
     if (ga_samples_append(copy->samples, &sample) < 0)

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "console/topics_modes.h"
+
 static const struct ga_topic topics[] = {
     {"window", "update micro-batch item", "The window: what one update is made of",
      "One update uses one window of examples. P replicas each work on A micro-batches\n"
@@ -118,15 +120,6 @@ static const struct ga_topic topics[] = {
      "when a framework sums (tf.distribute's optimizers do, over replicas) and the\n"
      "user did not divide the loss by the global batch.\n"},
 
-    {"staleness", "stale asynchronous async",
-     "Staleness: updates between a replica's pull and its gradient's use",
-     "A replica pulls weights, computes, and hands its gradient over. Updates applied\n"
-     "meanwhile make the gradient stale: it belongs to weights that are gone. In mode\n"
-     "sync all replicas of a window read the same version and the update waits for\n"
-     "them, so staleness is 0; `print staleness` is that figure. With `late finish` a\n"
-     "replica that came too late works on old weights, and what it brings is dropped.\n"
-     "Modes that apply stale gradients have their own laws; this build has sync.\n"},
-
     {"backup", "straggler late", "Backup replicas: not waiting for the slowest",
      "With `backup k` a window closes at the first P-k replicas that finish.\n"
      "  late cancel   items still running are aborted; their examples are spent and\n"
@@ -186,14 +179,19 @@ static const struct ga_topic topics[] = {
      "named in a script are looked for from here, then beside the script.\n"},
 };
 
+#define COUNT (sizeof(topics) / sizeof(topics[0]))
+
 size_t ga_topic_count(void)
 {
-    return sizeof(topics) / sizeof(topics[0]);
+    return COUNT + ga_topics_of_modes_count;
 }
 
 const struct ga_topic *ga_topic_at(size_t position)
 {
-    return position < ga_topic_count() ? &topics[position] : NULL;
+    if (position < COUNT)
+        return &topics[position];
+    position -= COUNT;
+    return position < ga_topics_of_modes_count ? &ga_topics_of_modes[position] : NULL;
 }
 
 /* Like the words of settings, and whatever the case: PerReplica is typed as perreplica. */
@@ -208,17 +206,23 @@ static int same(const char *a, size_t length, const char *word)
     return word[length] == '\0';
 }
 
+static int named(const struct ga_topic *topic, const char *word)
+{
+    if (same(topic->name, strlen(topic->name), word))
+        return 1;
+    for (const char *at = topic->aliases; *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        if (same(at, length, word))
+            return 1;
+        at += length;
+    }
+    return 0;
+}
+
 const struct ga_topic *ga_topic_named(const char *word)
 {
-    for (size_t i = 0; i < ga_topic_count(); i++) {
-        if (same(topics[i].name, strlen(topics[i].name), word))
-            return &topics[i];
-        for (const char *at = topics[i].aliases; *at; at += strspn(at, " ")) {
-            const size_t length = strcspn(at, " ");
-            if (same(at, length, word))
-                return &topics[i];
-            at += length;
-        }
-    }
+    for (size_t i = 0; i < ga_topic_count(); i++)
+        if (named(ga_topic_at(i), word))
+            return ga_topic_at(i);
     return NULL;
 }

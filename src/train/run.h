@@ -32,7 +32,8 @@ struct ga_run_start {
     struct ga_settings settings;
     const float *weights; /* for init file: in file order; else NULL */
     size_t weights_count;
-    struct ga_workers *workers; /* borrowed; NULL: everything inline */
+    struct ga_workers *workers;       /* borrowed; NULL: everything inline */
+    const struct ga_compute *compute; /* NULL: what the settings name */
 };
 
 /* The net that settings and data ask for; refuses what does not fit (and says which `set` would).

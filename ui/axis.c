@@ -143,8 +143,9 @@ static int labels_at(const struct ga_axis *axis, double m, int exponent, int mos
 
     if (!(step > 0) || !(last - first < most) || last < first)
         return 0;
-    for (double i = first; i <= last; i++) {
-        double value = exponent < 0 ? i * m / ten_to(-exponent) : i * step;
+    for (int i = 0; i <= (int)(last - first); i++) {
+        double times = first + i;
+        double value = exponent < 0 ? times * m / ten_to(-exponent) : times * step;
 
         if (!write_label(&label[count], value, exponent, true, columns))
             return 0;

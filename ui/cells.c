@@ -56,7 +56,7 @@ void ga_cells_clear(struct ga_cells *cells)
 {
     size_t count = (size_t)cells->rows * (size_t)cells->columns;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; cells->cell && i < count; i++)
         cells->cell[i] = BLANK;
     cells->clip = (struct ga_rect){0, 0, cells->rows, cells->columns};
 }

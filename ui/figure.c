@@ -8,9 +8,8 @@
 #include "base/c_locale.h"
 #include "base/number.h"
 
-#define GA_PRINTF(n) __attribute__((format(printf, n, n + 1)))
-
-static void print(char out[GA_FIGURE_TEXT], const char *format, ...) GA_PRINTF(2);
+static void print(char out[GA_FIGURE_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static void print(char out[GA_FIGURE_TEXT], const char *format, ...)
 {
@@ -60,7 +59,7 @@ static void scientific(char out[GA_FIGURE_TEXT], double value, int width, int di
 
 const char *ga_figure(char out[GA_FIGURE_TEXT], double value, int width, int digits)
 {
-    double size = fabs(value);
+    double size = isfinite(value) ? fabs(value) : 0;
     int whole = size < 10 ? 1 : (int)floor(log10(size)) + 1; /* digits before the point */
     int room = width - (value < 0) - whole - 1;              /* behind it */
     int wanted = size >= 1 || size == 0 ? digits - whole : digits - 1 - (int)floor(log10(size));
@@ -124,7 +123,7 @@ const char *ga_figure_time(char out[GA_FIGURE_TEXT], double seconds)
     while (unit < 3 && fabs(seconds) < units[unit].size * 0.99995)
         unit++;
     double value = seconds / units[unit].size;
-    double size = fabs(value);
+    double size = isfinite(value) ? fabs(value) : 0;
     print(out, "%.*f %s",
           size < 9.9995   ? 3
           : size < 99.995 ? 2

@@ -40,34 +40,33 @@ static void devices_close(struct ga_panel_state *state)
 }
 
 static void draw_device(const struct ga_device_row *device, const struct ga_table_place *place,
-                        struct ga_cells *cells, int row, int left)
+                        struct ga_cells *cells, int row)
 {
     char text[GA_FIGURE_TEXT];
     int last = device->first_replica + device->replicas - 1;
 
-    ga_table_text(&columns[NAME], &place[NAME], cells, row, left, device->name, GA_ROLE_TITLE,
+    ga_table_text(&columns[NAME], &place[NAME], cells, row, device->name, GA_ROLE_TITLE,
                   GA_ATTR_BOLD);
-    ga_table_text(&columns[KIND], &place[KIND], cells, row, left, device->kind, GA_ROLE_TEXT, 0);
+    ga_table_text(&columns[KIND], &place[KIND], cells, row, device->kind, GA_ROLE_TEXT, 0);
     if (device->replicas > 1)
         snprintf(text, sizeof text, "%d..%d", device->first_replica, last);
     else
         snprintf(text, sizeof text, device->replicas ? "%d" : "-", device->first_replica);
-    ga_table_text(&columns[REPLICAS], &place[REPLICAS], cells, row, left, text, GA_ROLE_TEXT, 0);
-    ga_table_text(&columns[UTILISATION], &place[UTILISATION], cells, row, left,
+    ga_table_text(&columns[REPLICAS], &place[REPLICAS], cells, row, text, GA_ROLE_TEXT, 0);
+    ga_table_text(&columns[UTILISATION], &place[UTILISATION], cells, row,
                   ga_figure_percent(text, device->utilisation), GA_ROLE_TEXT, 0);
     if (place[BAR].width > 0 && !isnan(device->utilisation))
-        ga_bar_draw(cells, row, left + place[BAR].column, place[BAR].width, device->utilisation,
+        ga_bar_draw(cells, row, place[BAR].column, place[BAR].width, device->utilisation,
                     GA_ROLE_GOOD);
-    ga_table_text(&columns[USED], &place[USED], cells, row, left,
+    ga_table_text(&columns[USED], &place[USED], cells, row,
                   ga_figure_bytes(text, device->memory_used), GA_ROLE_TEXT, 0);
-    ga_table_text(&columns[TOTAL], &place[TOTAL], cells, row, left,
+    ga_table_text(&columns[TOTAL], &place[TOTAL], cells, row,
                   ga_figure_bytes(text, device->memory_total), GA_ROLE_DIM, 0);
     if (isnan(device->temperature))
         snprintf(text, sizeof text, "n/a");
     else
         snprintf(text, sizeof text, "%.0f C", device->temperature);
-    ga_table_text(&columns[TEMPERATURE], &place[TEMPERATURE], cells, row, left, text, GA_ROLE_TEXT,
-                  0);
+    ga_table_text(&columns[TEMPERATURE], &place[TEMPERATURE], cells, row, text, GA_ROLE_TEXT, 0);
 }
 
 static int count_of(const struct ga_closeup *closeup)
@@ -121,11 +120,10 @@ static void devices_draw(struct ga_panel_state *state, const struct ga_scene *sc
     state->page = rows;
     if (state->first + rows > count)
         state->first = count > rows ? count - rows : 0;
-    ga_table_place(columns, COLUMNS, inside.columns - 2, place);
-    ga_table_heading(columns, place, COLUMNS, cells, inside.row, inside.column + 1);
+    ga_table_place(columns, COLUMNS, inside.column + 1, inside.columns - 2, place);
+    ga_table_heading(columns, place, COLUMNS, cells, inside.row);
     for (int i = 0; i < rows && state->first + i < count; i++)
-        draw_device(&closeup->device[state->first + i], place, cells, inside.row + 1 + i,
-                    inside.column + 1);
+        draw_device(&closeup->device[state->first + i], place, cells, inside.row + 1 + i);
     if (count == 0)
         ga_cells_fit(cells, inside.row + 1, inside.column + 1, inside.columns - 2,
                      "no device is in use", GA_ROLE_DIM, 0);

@@ -100,7 +100,7 @@ static void draw_points(const struct ga_fit *fit, const struct ga_plot *plot,
         if (fit->point[i].held_out)
             mark = '+';
         ga_plot_mark(plot, cells, area, (double)fit->point[i].x, (double)fit->point[i].y, mark,
-                     known ? ga_replica_role((uint32_t)replica) : GA_ROLE_DIM, 0);
+                     known ? ga_replica_role((uint32_t)replica) : GA_ROLE_DIM);
     }
 }
 

@@ -105,8 +105,8 @@ struct line {
 static void cell(const struct line *line, int column, const char *text, unsigned role,
                  unsigned attributes)
 {
-    ga_table_text(&line->column[column], &line->place[column], line->cells, line->row, line->left,
-                  text, role, attributes);
+    ga_table_text(&line->column[column], &line->place[column], line->cells, line->row, text, role,
+                  attributes);
 }
 
 static void draw_name(const struct line *line, int replica)
@@ -162,8 +162,8 @@ static void draw_accumulator(const struct line *line, const struct ga_view_repli
     double share = replica->micros > 0 ? (double)replica->micro / replica->micros : 0;
 
     if (line->place[BAR].width > 0)
-        ga_bar_draw(line->cells, line->row, line->left + line->place[BAR].column,
-                    line->place[BAR].width, share, ga_replica_role((uint32_t)number));
+        ga_bar_draw(line->cells, line->row, line->place[BAR].column, line->place[BAR].width, share,
+                    ga_replica_role((uint32_t)number));
     ga_format_digits(weight, replica->weight, 4);
     snprintf(text, sizeof text, "%s/%u", weight, replica->examples);
     cell(line, WEIGHT, replica->examples ? text : "-", GA_ROLE_TEXT, 0);
@@ -214,8 +214,8 @@ static void replicas_draw(struct ga_panel_state *state, const struct ga_scene *s
     column[NUMBER].width = count > 10 ? 4 : 3;
     if (!monitored(scene->closeup))
         column[UTILISATION].weight = column[TEMPERATURE].weight = 0;
-    ga_table_place(column, COLUMNS, inside.columns - 2, place);
-    ga_table_heading(column, place, COLUMNS, cells, inside.row, line.left);
+    ga_table_place(column, COLUMNS, line.left, inside.columns - 2, place);
+    ga_table_heading(column, place, COLUMNS, cells, inside.row);
     for (int i = 0; i < rows && state->first + i < count; i++) {
         line.row = inside.row + 1 + i;
         draw_replica(&line, scene, state->first + i);

@@ -43,18 +43,16 @@ static double full_bar(const struct ga_staleness *seen, const struct ga_law *law
     return most;
 }
 
-/* Bins worth a row: from the first to the last that anything is or should be in. */
-static void find_bins(const struct ga_staleness *seen, const struct ga_law *law, int *low, int *end)
+/* Bins worth a row, ascending: where anything is or should be. Returns how many. */
+static int find_bins(const struct ga_staleness *seen, const struct ga_law *law,
+                     int bin[GA_TAU_BINS])
 {
-    *low = GA_TAU_BINS;
-    *end = 0;
-    for (int bin = 0; bin < GA_TAU_BINS; bin++) {
-        if (seen->count[bin] == 0 && !(law->has_shape && law->shape[bin] >= 0.005))
-            continue;
-        *low = bin < *low ? bin : *low;
-        *end = bin + 1;
-    }
-    *low = *low < *end ? *low : 0;
+    int count = 0;
+
+    for (int i = 0; i < GA_TAU_BINS; i++)
+        if (seen->count[i] > 0 || (law->has_shape && law->shape[i] >= 0.005))
+            bin[count++] = i;
+    return count;
 }
 
 static void draw_mean(const struct ga_staleness *seen, const struct ga_law *law,
@@ -128,19 +126,18 @@ static void staleness_draw(struct ga_panel_state *state, const struct ga_scene *
     struct ga_rect row = {inside.row, inside.column + 1, 1, inside.columns - 2};
     bool gauge = law->gauge >= 0 && inside.rows >= 4;
     double full = 0;
-    int low = 0, end = 0;
+    int bin[GA_TAU_BINS];
 
     ga_samples_staleness(scene->samples, &seen);
     full = full_bar(&seen, law);
-    find_bins(&seen, law, &low, &end);
-    state->bins = end - low;
+    state->bins = find_bins(&seen, law, bin);
     state->page = inside.rows - 1 - gauge;
     if (state->first + state->page > state->bins)
         state->first = state->bins > state->page ? state->bins - state->page : 0;
     draw_mean(&seen, law, cells, row);
     for (int i = 0; i < state->page && state->first + i < state->bins; i++) {
         row.row = inside.row + 1 + i;
-        draw_bin(&seen, law, low + state->first + i, full, cells, row);
+        draw_bin(&seen, law, bin[state->first + i], full, cells, row);
     }
     row.row = inside.row + inside.rows - 1;
     if (gauge)
@@ -165,7 +162,7 @@ static void staleness_caption(struct ga_panel_state *state, const struct ga_scen
     (void)state;
     ga_samples_staleness(scene->samples, &seen);
     if (seen.pushes > 0)
-        ga_text_printf(out, "last %llu pushes", (unsigned long long)seen.pushes);
+        ga_text_printf(out, "%llu pushes", (unsigned long long)seen.pushes);
 }
 
 const struct ga_panel ga_panel_staleness = {

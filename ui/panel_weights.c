@@ -181,7 +181,7 @@ static void weights_caption(struct ga_panel_state *state, const struct ga_scene 
     if (heat->stride > 1)
         ga_text_printf(out, "every %zu. of %zu", heat->stride, heat->parameters);
     else if (heat->parameters > 0)
-        ga_text_printf(out, "%zu parameters, at the right the largest", heat->parameters);
+        ga_text_printf(out, "%zu parameters", heat->parameters);
 }
 
 const struct ga_panel ga_panel_weights = {

@@ -241,7 +241,7 @@ void ga_plot_strange(struct ga_cells *cells, struct ga_rect area, const struct g
 }
 
 void ga_plot_mark(const struct ga_plot *plot, struct ga_cells *cells, struct ga_rect area, double x,
-                  double y, uint32_t mark, unsigned role, unsigned attributes)
+                  double y, uint32_t mark, unsigned role)
 {
     int across = ga_dots_across(cells->glyphs), down = ga_dots_down(cells->glyphs);
     int column = dot_at(&plot->x, x, area.columns * across);
@@ -250,7 +250,7 @@ void ga_plot_mark(const struct ga_plot *plot, struct ga_cells *cells, struct ga_
     if (column < 0 || column >= area.columns * across || dot < 0 || dot >= area.rows * down)
         return;
     ga_cells_put(cells, area.row + area.rows - 1 - dot / down, area.column + column / across, mark,
-                 role, attributes);
+                 role, 0);
 }
 
 void ga_plot_cursor(struct ga_cells *cells, struct ga_rect area, int dot_column)

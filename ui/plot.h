@@ -80,7 +80,7 @@ void ga_plot_strange(struct ga_cells *cells, struct ga_rect area, const struct g
 
 /* A character at a value, and a vertical line that leaves the dots as they are. */
 void ga_plot_mark(const struct ga_plot *plot, struct ga_cells *cells, struct ga_rect area, double x,
-                  double y, uint32_t mark, unsigned role, unsigned attributes);
+                  double y, uint32_t mark, unsigned role);
 void ga_plot_cursor(struct ga_cells *cells, struct ga_rect area, int dot_column);
 
 /*

@@ -220,14 +220,13 @@ static int add_row(struct ga_samples *samples, const struct ga_sample *sample)
 static bool replayed(struct ga_samples *samples, const struct ga_sample *sample)
 {
     size_t row = rows_until(samples, sample->windows);
-    float loss = ga_curve_narrow(sample->loss);
-    float kept = 0;
+    float loss = ga_curve_narrow(sample->loss), kept = 0;
 
     if (row == 0 || row == samples->count || row_at(samples, row - 1)->windows != sample->windows ||
         row_at(samples, row - 1)->update != sample->update)
         return false;
     kept = ga_curve_get(&samples->curve[GA_SERIES_LOSS], row - 1);
-    if (memcmp(&kept, &loss, sizeof kept) != 0)
+    if (kept != loss && !(isnan(kept) && isnan(loss)))
         return false;
     samples->shown = row;
     return true;

@@ -22,11 +22,11 @@ static void take_back(const struct ga_table_column *column, int count, int width
     }
 }
 
-void ga_table_place(const struct ga_table_column *column, int count, int width,
+void ga_table_place(const struct ga_table_column *column, int count, int left, int width,
                     struct ga_table_place place[GA_TABLE_COLUMNS])
 {
     bool chosen[GA_TABLE_COLUMNS];
-    int need = 0, at = 0;
+    int need = 0, at = left;
 
     for (int i = 0; i < count; i++) {
         chosen[i] = column[i].weight > 0;
@@ -55,23 +55,23 @@ void ga_table_place(const struct ga_table_column *column, int count, int width,
 }
 
 void ga_table_text(const struct ga_table_column *column, const struct ga_table_place *place,
-                   struct ga_cells *cells, int row, int left, const char *text, unsigned role,
+                   struct ga_cells *cells, int row, const char *text, unsigned role,
                    unsigned attributes)
 {
     int columns = ga_text_columns(text);
     int indent = column->left || columns > place->width ? 0 : place->width - columns;
 
     if (place->width > 0)
-        ga_cells_fit(cells, row, left + place->column + indent, place->width - indent, text, role,
+        ga_cells_fit(cells, row, place->column + indent, place->width - indent, text, role,
                      attributes);
 }
 
 void ga_table_heading(const struct ga_table_column *column,
                       const struct ga_table_place place[GA_TABLE_COLUMNS], int count,
-                      struct ga_cells *cells, int row, int left)
+                      struct ga_cells *cells, int row)
 {
     for (int i = 0; i < count; i++)
-        ga_table_text(&column[i], &place[i], cells, row, left, column[i].heading, GA_ROLE_DIM,
+        ga_table_text(&column[i], &place[i], cells, row, column[i].heading, GA_ROLE_DIM,
                       GA_ATTR_UNDERLINE);
 }
 

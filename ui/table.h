@@ -24,17 +24,18 @@ struct ga_table_place {
     int column, width; /* width 0: left out */
 };
 
-/* Chooses among `count` columns for `width` columns of screen; two blanks between them. */
-void ga_table_place(const struct ga_table_column *column, int count, int width,
+/* Chooses among `count` columns for `width` columns of screen from `left` on; two blanks between
+ * them. */
+void ga_table_place(const struct ga_table_column *column, int count, int left, int width,
                     struct ga_table_place place[GA_TABLE_COLUMNS]);
 
 void ga_table_heading(const struct ga_table_column *column,
                       const struct ga_table_place place[GA_TABLE_COLUMNS], int count,
-                      struct ga_cells *cells, int row, int left);
+                      struct ga_cells *cells, int row);
 
 /* A text in a table's cell; nothing where the column is left out. */
 void ga_table_text(const struct ga_table_column *column, const struct ga_table_place *place,
-                   struct ga_cells *cells, int row, int left, const char *text, unsigned role,
+                   struct ga_cells *cells, int row, const char *text, unsigned role,
                    unsigned attributes);
 
 /* A bar of `width` cells, filled to `share` of 1. */

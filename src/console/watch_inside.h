@@ -75,7 +75,7 @@ struct ga_look {
 int ga_closeup_make(struct ga_run *run, const struct ga_look *look);
 
 /* One event of many, to a struct ga_span_maker. */
-int ga_closeup_event(const struct ga_event *event, void *maker);
+int ga_closeup_event(const struct ga_event *event, void *arg);
 
 /* fit.c: the data and what the net makes of it. */
 int ga_fit_make(struct ga_run *run, struct ga_watch *watch, struct ga_fit *out);

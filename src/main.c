@@ -9,9 +9,11 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "bench/bench.h"
+#include "bench/benchmark.h"
 #include "console/front.h"
 #include "console/options.h"
 #include "ui/app.h"
+#include "ui/bench.h"
 
 static int fail(void)
 {
@@ -37,10 +39,20 @@ static int show(enum ga_show what)
     return ga_finish(&stream, GA_STATUS_FINE);
 }
 
+/* The benchmark of the screen, which the bench room may not know. */
+static int bench_screen(const struct ga_bench_options *options, struct ga_text *out)
+{
+    return ga_screen_bench(options->rounds, options->json, out);
+}
+
 /* `gaconsole bench NAME`; a script of that name is ./bench. */
 static int bench(int argc, char **argv)
 {
-    if (ga_bench_main(argc, argv, stdout) < 0)
+    static const struct ga_benchmark screen = {
+        "screen", "the full screen: frames, bytes, latency of keys, speed beside batch",
+        bench_screen};
+    static const struct ga_benchmark *const more[] = {&screen};
+    if (ga_bench_main(argc, argv, more, 1, stdout) < 0)
         return fail();
     return fflush(stdout) == 0 ? GA_STATUS_FINE : GA_STATUS_INPUT;
 }

@@ -37,16 +37,23 @@ static void take_runs(struct ga_app *app, const struct ga_view *view)
 }
 
 /*
- * Again when there is news, or when a panel shows what was not looked at. A close-up that cannot be
- * had (no run can be formed yet) leaves the old one.
+ * Again when there is news, not too often while it trains; at once when a panel shows what was not
+ * looked at. A close-up that cannot be had (no run can be formed yet) leaves the old one.
  */
-static void take_closeup(struct ga_app *app)
+static void take_closeup(struct ga_app *app, int64_t now_ns)
 {
-    const unsigned parts = ga_screen_look(&app->layout);
-    if (app->looked && (parts & ~app->looked_parts) == 0)
+    const bool running = ga_app_view(app)->running;
+    unsigned parts = ga_screen_look(&app->layout);
+    const bool missing = (parts & ~app->looked_parts) != 0;
+    if (!missing && (app->looked || (running && now_ns - app->looked_ns < GA_LOOK_NS)))
         return;
-    app->looked = true;
     app->looked_parts = parts;
+    if (running && !missing && now_ns - app->read_ns < GA_READ_NS)
+        parts &= ~(unsigned)GA_LOOK_EXPLAIN;
+    if (parts & GA_LOOK_EXPLAIN)
+        app->read_ns = now_ns;
+    app->looked = true;
+    app->looked_ns = now_ns;
     ga_watch_look(app->watch, parts, ga_screen_parameter(app->screen), app->closeup);
 }
 
@@ -226,7 +233,7 @@ void ga_app_draw(struct ga_app *app)
     if (!fit_cells(app))
         return;
     make_layout(app, ga_app_view(app));
-    take_closeup(app); /* before the view, which is then not older */
+    take_closeup(app, now_ns); /* before the view, which is then not older */
     take_samples(app);
     const struct ga_view *view = ga_app_view(app);
     take_runs(app, view);

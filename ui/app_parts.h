@@ -32,6 +32,10 @@
 
 #define GA_FRAME_NS INT64_C(100000000) /* between two frames that nobody's key asked for */
 
+/* Between two close-ups while it trains, and between two of them with numbers to read. */
+#define GA_LOOK_NS INT64_C(350000000)
+#define GA_READ_NS INT64_C(950000000)
+
 /* Who gets the next key. */
 enum ga_app_mode {
     GA_APP_KEYS,    /* the key table */
@@ -92,13 +96,14 @@ struct ga_app {
     bool ended;
     int caught; /* the signal that ends the session; 0 */
 
-    bool wanted;           /* a frame */
-    int64_t frame_ns;      /* from when on */
-    int64_t drawn_ns;      /* the last one */
-    bool looked;           /* the close-up is as good as new */
-    unsigned looked_parts; /* that it has */
-    int64_t break_ns;      /* the last ctrl-C */
-    int64_t moving_ns;     /* wall time of training not in a file */
+    bool wanted;                /* a frame */
+    int64_t frame_ns;           /* from when on */
+    int64_t drawn_ns;           /* the last one */
+    bool looked;                /* the close-up is as good as new */
+    unsigned looked_parts;      /* that it has */
+    int64_t looked_ns, read_ns; /* when it was made, and its numbers */
+    int64_t break_ns;           /* the last ctrl-C */
+    int64_t moving_ns;          /* wall time of training not in a file */
 };
 
 /* app_loop.c */

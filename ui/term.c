@@ -19,15 +19,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "ui/paint.h"
 
 #define MOST      1000 /* rows or columns; a terminal that claims more is drawn on as far as that */
 #define PASTE_ON  "\x1b[?2004h"
 #define PASTE_OFF "\x1b[?2004l"
 
-struct look {
-    attr_t attributes;
-    int pair;
-};
+enum cursor { CURSOR_UNKNOWN, CURSOR_HIDDEN, CURSOR_SHOWN };
 
 struct ga_term {
     FILE *out; /* a copy of standard output */
@@ -38,11 +36,14 @@ struct ga_term {
     bool entered;
     bool utf8, colored;
     int rows, columns;
-    int cursor_row;        /* as shown; -1: hidden */
-    struct ga_cells shown; /* what curses was told last */
-    bool stale;            /* `shown` says nothing */
-    enum ga_theme theme;   /* of `look` */
-    struct look look[GA_ROLE_COUNT];
+    enum cursor cursor;
+    struct ga_cells shown; /* prepared cells, as on the screen */
+    bool stale;            /* `shown` says nothing: the screen is drawn anew */
+    enum ga_theme theme;
+    bool paints; /* bytes by paint.h; else through curses */
+    struct ga_paint paint;
+    struct ga_text frame;      /* bytes of one */
+    const char *hide, *reveal; /* the cursor */
 };
 
 static int refuse(const char *name, const char *why)
@@ -165,6 +166,31 @@ static int open_screen(struct ga_term *term, enum ga_color_when when)
     return 0;
 }
 
+static const char *capability(const char *name)
+{
+    const char *text = tigetstr(name);
+    return text && text != (char *)-1 ? text : "";
+}
+
+/* Whether the terminal moves its cursor and colours its text by ECMA-48, as nearly all do. */
+static bool speaks_ecma48(const struct ga_term *term)
+{
+    const char *color = capability("setaf");
+    if (strcmp(capability("cup"), "\x1b[%i%p1%d;%p2%dH") != 0 || tigetflag("xenl") <= 0)
+        return false;
+    return !term->colored || (COLORS <= 256 && strncmp(color, "\x1b[", 2) == 0);
+}
+
+static void choose_painter(struct ga_term *term)
+{
+    const int colors = !term->colored ? 0 : COLORS >= 256 ? 256 : COLORS >= 16 ? 16 : 8;
+    ga_paint_init(&term->paint, term->utf8, colors);
+    term->paints = speaks_ecma48(term);
+    term->hide = capability("civis");
+    term->reveal = capability("cnorm");
+    term->theme = GA_THEMES; /* none yet */
+}
+
 int ga_term_open(struct ga_term **out, enum ga_color_when when)
 {
     *out = NULL;
@@ -173,9 +199,11 @@ int ga_term_open(struct ga_term **out, enum ga_color_when when)
         return GA_ENOMEM;
     setlocale(LC_CTYPE, "");
     term->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    term->cursor_row = term->rows = term->columns = -1;
+    term->rows = term->columns = -1;
     term->stale = true;
     int code = open_screen(term, when);
+    if (code == 0)
+        choose_painter(term);
     if (code == 0)
         code = prepare_rescue(term);
     if (code < 0) {
@@ -198,6 +226,7 @@ void ga_term_close(struct ga_term *term)
     if (term->out)
         fclose(term->out);
     ga_cells_close(&term->shown);
+    ga_text_free(&term->frame);
     ga_text_free(&term->rescue);
     ga_text_free(&term->farewell);
     free(term);
@@ -251,15 +280,6 @@ bool ga_term_measure(struct ga_term *term)
     return true;
 }
 
-static short color_number(const struct ga_color *color)
-{
-    if (COLORS >= 256)
-        return color->index256;
-    if (color->index16 < 0)
-        return GA_COLOR_DEFAULT;
-    return (short)(COLORS >= 16 ? color->index16 : color->index16 & 7);
-}
-
 static attr_t attributes_of(unsigned attributes)
 {
     static const struct {
@@ -276,91 +296,102 @@ static attr_t attributes_of(unsigned attributes)
     return found;
 }
 
-static void take_theme(struct ga_term *term, enum ga_theme theme)
+static void tell_cell(const struct ga_term *term, int row, int column, const struct ga_cell *cell)
 {
-    for (unsigned role = 0; role < GA_ROLE_COUNT; role++) {
-        const struct ga_style *style = ga_theme_style(theme, role);
-        const int foreground = color_number(&style->foreground);
-        const int background = color_number(&style->background);
-        int pair = 0;
-        if (term->colored && (foreground >= 0 || background >= 0))
-            pair = alloc_pair(foreground, background);
-        term->look[role].pair = pair > 0 ? pair : 0;
-        term->look[role].attributes = attributes_of(style->attributes);
-    }
-    term->theme = theme;
-    term->stale = true;
-}
-
-static void put_cell(const struct ga_term *term, int row, int column, const struct ga_cell *cell)
-{
-    const struct look *look = &term->look[cell->role < GA_ROLE_COUNT ? cell->role : GA_ROLE_TEXT];
+    const struct ga_look look = ga_paint_look(&term->paint, cell);
     const bool fits = cell->character >= ' ' && (term->utf8 || cell->character < 0x7f);
     const wchar_t text[2] = {fits ? (wchar_t)cell->character : L'?', L'\0'};
+    int pair = 0;
     cchar_t shape;
-    setcchar(&shape, text, look->attributes | attributes_of(cell->attributes), 0, &look->pair);
+    if (look.foreground >= 0 || look.background >= 0)
+        pair = alloc_pair(look.foreground, look.background);
+    pair = pair > 0 ? pair : 0;
+    setcchar(&shape, text, attributes_of(look.attributes), 0, &pair);
     mvadd_wch(row, column, &shape);
 }
 
-static bool same_cell(const struct ga_cell *a, const struct ga_cell *b)
+/* All cells: curses finds out what changed. */
+static void show_by_curses(struct ga_term *term, const struct ga_cell *cell, int row, int column)
 {
-    return a->character == b->character && a->role == b->role && a->attributes == b->attributes;
-}
-
-/* Tells curses the cells that differ from what it was told before. A character whose right half
- * changed is told again: curses blanked it when that half was written. */
-static void put_changes(struct ga_term *term, const struct ga_cells *cells)
-{
-    for (int row = 0; row < cells->rows; row++) {
-        const struct ga_cell *cell = cells->cell + (size_t)row * (size_t)cells->columns;
-        struct ga_cell *shown = term->shown.cell + (size_t)row * (size_t)cells->columns;
-        for (int column = 0; column < cells->columns; column++) {
-            const bool wide = column + 1 < cells->columns && cell[column + 1].character == 0;
-            const bool same = same_cell(&cell[column], &shown[column]) &&
-                              (!wide || same_cell(&cell[column + 1], &shown[column + 1]));
-            if (cell[column].character != 0 && (!same || term->stale))
-                put_cell(term, row, column, &cell[column]);
-        }
-        memcpy(shown, cell, (size_t)cells->columns * sizeof(*cell));
-    }
-}
-
-static void put_cursor(struct ga_term *term, int row, int column)
-{
-    if ((row < 0) != (term->cursor_row < 0) || term->stale)
+    for (int r = 0; r < term->rows; r++)
+        for (int c = 0; c < term->columns; c++, cell++)
+            if (cell->character != 0)
+                tell_cell(term, r, c, cell);
+    const enum cursor cursor = row < 0 ? CURSOR_HIDDEN : CURSOR_SHOWN;
+    if (cursor != term->cursor)
         curs_set(row < 0 ? 0 : 1);
-    term->cursor_row = row;
+    term->cursor = cursor;
     if (row >= 0)
-        move(row, column < term->columns ? column : term->columns - 1);
+        move(row, column);
+    wnoutrefresh(stdscr);
+    doupdate();
+}
+
+static void show_by_paint(struct ga_term *term, const struct ga_cell *cell, int row, int column)
+{
+    const enum cursor cursor = row < 0 ? CURSOR_HIDDEN : CURSOR_SHOWN;
+    struct ga_text *frame = &term->frame;
+    ga_text_clear(frame);
+    if (cursor == CURSOR_HIDDEN && cursor != term->cursor)
+        ga_text_puts(frame, term->hide);
+    ga_paint_frame(&term->paint, term->shown.cell, cell, term->rows, term->columns, frame);
+    if (row >= 0)
+        ga_paint_move(&term->paint, row, column, frame);
+    if (cursor == CURSOR_SHOWN && cursor != term->cursor)
+        ga_text_puts(frame, term->reveal);
+    term->cursor = cursor;
+    write_bytes(term, ga_text_get(frame), frame->length);
+}
+
+/* An empty screen, as curses knows it; what is shown on it is told from there. */
+static int begin_anew(struct ga_term *term)
+{
+    const int code = term->shown.cell
+                         ? ga_cells_resize(&term->shown, term->rows, term->columns)
+                         : ga_cells_open(&term->shown, term->rows, term->columns, GA_GLYPHS_ASCII);
+    if (code < 0)
+        return code;
+    erase();
+    clearok(curscr, TRUE);
+    wnoutrefresh(stdscr);
+    doupdate();
+    ga_paint_forget(&term->paint);
+    term->cursor = CURSOR_UNKNOWN;
+    term->stale = false;
+    return 0;
 }
 
 void ga_term_show(struct ga_term *term, const struct ga_cells *cells, enum ga_theme theme,
                   int cursor_row, int cursor_column)
 {
+    const size_t count = (size_t)cells->rows * (size_t)cells->columns;
     if (!term->entered || cells->rows != term->rows || cells->columns != term->columns)
         return;
-    if (theme != term->theme || term->stale)
-        take_theme(term, theme);
-    const bool other_size =
-        term->shown.rows != cells->rows || term->shown.columns != cells->columns;
-    if (!term->shown.cell) {
-        if (ga_cells_open(&term->shown, cells->rows, cells->columns, cells->glyphs) < 0)
-            return;
-    } else if (other_size && ga_cells_resize(&term->shown, cells->rows, cells->columns) < 0) {
+    if (theme != term->theme)
+        ga_paint_theme(&term->paint, theme);
+    term->stale = term->stale || theme != term->theme;
+    term->theme = theme;
+    struct ga_cell *wanted = ga_alloc(count + 1, sizeof(*wanted));
+    if (!wanted || (term->stale && begin_anew(term) < 0)) {
+        free(wanted);
         return;
     }
-    put_changes(term, cells);
-    put_cursor(term, cursor_row, cursor_column);
-    wnoutrefresh(stdscr);
-    doupdate();
-    term->stale = false;
+    memcpy(wanted, cells->cell, count * sizeof(*wanted));
+    for (int row = 0; row < cells->rows; row++)
+        ga_paint_prepare(&term->paint, wanted + (size_t)row * (size_t)cells->columns,
+                         cells->columns);
+    const int column = cursor_column < term->columns ? cursor_column : term->columns - 1;
+    if (term->paints)
+        show_by_paint(term, wanted, cursor_row, column);
+    else
+        show_by_curses(term, wanted, cursor_row, column);
+    memcpy(term->shown.cell, wanted, count * sizeof(*wanted));
+    free(wanted);
 }
 
 void ga_term_forget(struct ga_term *term)
 {
     term->stale = true;
-    erase();
-    clearok(curscr, TRUE);
 }
 
 void ga_term_leave(struct ga_term *term)

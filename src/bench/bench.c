@@ -16,9 +16,19 @@ static const struct ga_benchmark *const benchmarks[] = {&ga_benchmark_demo};
 #define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)
 
 struct words {
+    const struct ga_benchmark *const *more; /* behind those above */
+    size_t count;
     struct ga_bench_options options;
     const struct ga_benchmark *benchmark; /* NULL: list them */
 };
+
+/* NULL beyond the last. */
+static const struct ga_benchmark *benchmark_at(const struct words *words, size_t position)
+{
+    if (position < BENCHMARKS)
+        return benchmarks[position];
+    return position - BENCHMARKS < words->count ? words->more[position - BENCHMARKS] : NULL;
+}
 
 static int read_rounds(struct words *words, const char *value)
 {
@@ -50,11 +60,13 @@ static const struct option_row {
 
 #define OPTION_ROWS (sizeof option_rows / sizeof *option_rows)
 
-static void list(struct ga_text *out)
+static void list(const struct words *words, struct ga_text *out)
 {
+    const struct ga_benchmark *benchmark = NULL;
+
     ga_text_puts(out, "usage: gaconsole bench NAME [--rounds N] [--updates N] [--json]\n\n");
-    for (size_t i = 0; i < BENCHMARKS; i++)
-        ga_text_printf(out, "  %-12s %s\n", benchmarks[i]->name, benchmarks[i]->help);
+    for (size_t i = 0; (benchmark = benchmark_at(words, i)); i++)
+        ga_text_printf(out, "  %-12s %s\n", benchmark->name, benchmark->help);
     ga_text_puts(out, "\n");
     for (size_t i = 0; i < OPTION_ROWS; i++)
         ga_text_printf(out, "  %-9s %-2s %s\n", option_rows[i].word,
@@ -63,11 +75,12 @@ static void list(struct ga_text *out)
 
 static int take_name(struct words *words, const char *word)
 {
+    const struct ga_benchmark *benchmark = NULL;
     char quoted[GA_QUOTE_TEXT];
 
-    for (size_t i = 0; i < BENCHMARKS; i++)
-        if (!words->benchmark && strcmp(benchmarks[i]->name, word) == 0) {
-            words->benchmark = benchmarks[i];
+    for (size_t i = 0; (benchmark = benchmark_at(words, i)); i++)
+        if (!words->benchmark && strcmp(benchmark->name, word) == 0) {
+            words->benchmark = benchmark;
             return GA_OK;
         }
     return ga_fail(GA_EINPUT, "bench: %s %s: `gaconsole bench` lists names and options",
@@ -119,16 +132,17 @@ static int write_out(const struct ga_text *text, FILE *out)
     return GA_OK;
 }
 
-int ga_bench_main(int argc, char *const argv[], FILE *out)
+int ga_bench_main(int argc, char *const argv[], const struct ga_benchmark *const *more,
+                  size_t count, FILE *out)
 {
-    struct words words = {.options = {.rounds = 15, .updates = 2000}};
+    struct words words = {.more = more, .count = count, .options = {.rounds = 15, .updates = 2000}};
     struct ga_text text = GA_TEXT_INIT;
     int code = take_words(&words, argc, argv);
 
     if (code == GA_OK && words.benchmark)
         code = words.benchmark->run(&words.options, &text);
     else if (code == GA_OK)
-        list(&text);
+        list(&words, &text);
     if (code == GA_OK)
         code = write_out(&text, out);
     ga_text_free(&text);

@@ -31,7 +31,7 @@ static char *output_of(char *const words[])
     FILE *out = open_memstream(&text, &length);
 
     assert_non_null(out);
-    if (ga_bench_main(count(words), words, out) < 0)
+    if (ga_bench_main(count(words), words, NULL, 0, out) < 0)
         fail_msg("%s", ga_error_text());
     fclose(out);
     assert_int_equal(strlen(text), length);
@@ -129,7 +129,7 @@ static void refuses_wrong_words(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(ga_bench_main(count(wrong[i].words), wrong[i].words, stdout),
+        assert_int_equal(ga_bench_main(count(wrong[i].words), wrong[i].words, NULL, 0, stdout),
                          wrong[i].code);
         if (!strstr(ga_error_text(), wrong[i].said))
             fail_msg("\"%s\" does not say %s", ga_error_text(), wrong[i].said);
@@ -143,7 +143,7 @@ static void tells_a_full_disk(void **state)
 
     (void)state;
     assert_non_null(full);
-    assert_int_equal(ga_bench_main(0, none, full), GA_EIO);
+    assert_int_equal(ga_bench_main(0, none, NULL, 0, full), GA_EIO);
     fclose(full);
 }
 

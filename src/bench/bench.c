@@ -11,7 +11,7 @@
 #define ROUNDS_MOST  10000
 #define UPDATES_MOST 100000000
 
-static const struct ga_benchmark *const benchmarks[] = {&ga_benchmark_demo};
+static const struct ga_benchmark *const benchmarks[] = {&ga_benchmark_demo, &ga_benchmark_modes};
 
 #define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)
 

@@ -22,6 +22,7 @@ struct ga_benchmark {
 };
 
 extern const struct ga_benchmark ga_benchmark_demo;
+extern const struct ga_benchmark ga_benchmark_modes;
 
 /* One figure a round, in ascending order; room for them is the caller's. */
 struct ga_samples {

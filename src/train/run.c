@@ -17,8 +17,9 @@ static int open_tools(struct ga_run *run)
     const struct ga_settings *set = run_set(run);
     struct ga_stream_spec spec;
 
-    run->compute = ga_compute_find(ga_choice_word("device", (int)set->device),
-                                   ga_choice_word("numerics", (int)set->numerics));
+    if (!run->compute)
+        run->compute = ga_compute_find(ga_choice_word("device", (int)set->device),
+                                       ga_choice_word("numerics", (int)set->numerics));
     run->collective = ga_collective_find("", (size_t)set->replicas);
     run->policy = ga_policy_find(ga_choice_word("mode", (int)set->mode));
     run->clock_kind = ga_clock_find(ga_choice_word("clock", (int)set->clock));
@@ -101,6 +102,7 @@ int ga_run_open(struct ga_run **out, const struct ga_run_start *start)
     run->data = ga_dataset_share(start->data);
     run->table = ga_dataset_table(run->data);
     run->workers = start->workers;
+    run->compute = start->compute;
     ga_window_init(&run->rows);
     if (open_all(run, start) < 0) {
         ga_run_close(run);

@@ -157,7 +157,9 @@ static void plan_stack(struct plan *plan, const struct ga_layout_wish *wish, int
     add_panel(plan, add_band(plan, 0, table_rows(wish, rows), 1), wish->chosen[GA_SLOT_TABLE]);
     if (tall)
         add_time_band(plan, wish);
-    add_panel(plan, add_band(plan, 0, tall ? 6 : 4, 3), GA_PANEL_LOG);
+    /* Charts of less than eight rows are worth more than a log. */
+    if (tall || rows - table_rows(wish, rows) - 4 >= 8)
+        add_panel(plan, add_band(plan, 0, tall ? 6 : 4, 3), GA_PANEL_LOG);
 }
 
 static void plan_full(struct plan *plan, const struct ga_layout_wish *wish, int rows)

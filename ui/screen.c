@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -54,19 +55,23 @@ static void draw_caption(struct ga_screen *screen, const struct ga_scene *scene,
     const struct ga_panel *panel = ga_panel_at(position);
     int left = rect.column + 3 + ga_text_columns(title) + 2;
     int right = rect.column + rect.columns - 3, width = 0;
+    const char *text = NULL;
 
     if (!panel->caption || right - left < 6)
         return;
     ga_text_clear(&screen->caption);
     panel->caption(screen->state[position], scene, &screen->caption);
-    width = ga_text_columns(ga_text_get(&screen->caption));
+    text = ga_text_get(&screen->caption);
+    /* The last part, behind two blanks, is the value: the parts before it go first. */
+    while (ga_text_columns(text) > right - left - 1 && strstr(text, "  "))
+        text = strstr(text, "  ") + 2;
+    width = ga_text_columns(text);
     if (width == 0)
         return;
     width = width > right - left - 1 ? right - left - 1 : width;
     ga_cells_put(cells, rect.row, right - width - 1, ' ', GA_ROLE_BORDER, 0);
     ga_cells_put(cells, rect.row, right, ' ', GA_ROLE_BORDER, 0);
-    ga_cells_fit(cells, rect.row, right - width, width, ga_text_get(&screen->caption), GA_ROLE_TEXT,
-                 0);
+    ga_cells_fit(cells, rect.row, right - width, width, text, GA_ROLE_TEXT, 0);
 }
 
 static void draw_panel(struct ga_screen *screen, const struct ga_scene *scene, int position,

@@ -71,7 +71,7 @@ int ga_exec_kill(struct ga_console *console, size_t count, const char *const *wo
     if (code < 0)
         return code;
     struct ga_text text = GA_TEXT_INIT;
-    ga_engine_settings(console->engine, &settings, NULL);
+    ga_engine_settings(console->engine, NULL, &settings);
     ga_text_printf(&text, "replica %zu is killed, its item dropped: %s", replica,
                    consequence(&settings));
     code = append_killed(console, &settings, &text);
@@ -93,7 +93,7 @@ int ga_exec_restore(struct ga_console *console, size_t count, const char *const 
     if (code < 0)
         return code;
     struct ga_text text = GA_TEXT_INIT;
-    ga_engine_settings(console->engine, &settings, NULL);
+    ga_engine_settings(console->engine, NULL, &settings);
     ga_text_printf(&text, "replica %zu is back and pulls fresh weights", replica);
     code = append_killed(console, &settings, &text);
     ga_say_text(console, &text);

@@ -81,7 +81,7 @@ static void append_run(const struct ga_run_info *info, struct ga_text *out)
 {
     struct ga_text mode = GA_TEXT_INIT;
     char shape[64];
-    char loss[GA_NUMBER_TEXT];
+    char loss[GA_NUMBER_TEXT] = "-";
     char time[GA_NUMBER_TEXT];
     char digits[GA_HASH_TEXT] = "-";
     const struct ga_settings *set = &info->settings;
@@ -92,7 +92,8 @@ static void append_run(const struct ga_run_info *info, struct ga_text *out)
     else
         snprintf(shape, sizeof(shape), "%d x %d x %d", (int)set->replicas, (int)set->accum,
                  (int)set->batch);
-    ga_format_digits(loss, info->loss, 6);
+    if (info->counters.updates > 0)
+        ga_format_digits(loss, info->loss, 6);
     ga_format_time(time, info->now_ns);
     if (info->open)
         ga_hash_format(digits, info->hash);

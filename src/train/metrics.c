@@ -60,7 +60,7 @@ static const struct ga_metric_info table[GA_METRIC_COUNT] = {
                          "local mode: sqrt(sum a_r |w_r - w_mean|^2) over the replicas' weights",
                          true, false},
     [GA_METRIC_LOST] = {"lost", "writes", "hogwild: writes undone by another replica", true, false},
-    [GA_METRIC_KILLED] = {"killed", "replicas", "replicas that are killed now", true, false},
+    [GA_METRIC_KILLED] = {"killed", "", "replicas that are killed now", true, false},
     [GA_METRIC_SHARPNESS] = {"sharpness", "",
                              "lambda_max: largest eigenvalue of the Hessian over all training rows",
                              true, false},

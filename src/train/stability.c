@@ -62,7 +62,7 @@ static void law_fresh(const struct ga_settings *settings, const struct ga_crew *
     (void)settings;
     (void)crew;
     always(out, 0);
-    snprintf(out->text, sizeof out->text, "every gradient is fresh: 0");
+    snprintf(out->text, sizeof out->text, "0: every gradient is fresh");
 }
 
 static void law_delay(const struct ga_settings *settings, const struct ga_crew *crew,
@@ -70,7 +70,7 @@ static void law_delay(const struct ga_settings *settings, const struct ga_crew *
 {
     (void)crew;
     always(out, settings->lag);
-    snprintf(out->text, sizeof out->text, "always the lag, %d", settings->lag);
+    snprintf(out->text, sizeof out->text, "always %d: the lag", settings->lag);
 }
 
 static void law_async(const struct ga_settings *settings, const struct ga_crew *crew,
@@ -81,11 +81,10 @@ static void law_async(const struct ga_settings *settings, const struct ga_crew *
     (void)settings;
     if (crew->times == GA_TIMES_EXPONENTIAL) {
         geometric(out, p);
-        snprintf(out->text, sizeof out->text, "geometric (1/P)(1-1/P)^j, P = %g: mean P-1 = %g", p,
-                 p - 1);
+        snprintf(out->text, sizeof out->text, "mean P-1 = %g, geometric (1/P)(1-1/P)^j", p - 1);
     } else if (crew->times == GA_TIMES_EQUAL) {
         always(out, p - 1);
-        snprintf(out->text, sizeof out->text, "equal times: always P-1 = %g after the first round",
+        snprintf(out->text, sizeof out->text, "always P-1 = %g after the first round: equal times",
                  p - 1);
     } else {
         out->mean = p - 1;
@@ -104,8 +103,7 @@ static void law_ssp(const struct ga_settings *settings, const struct ga_crew *cr
     }
     if (settings->bound == 0) {
         uniform(out, crew->replicas);
-        snprintf(out->text, sizeof out->text, "bound 0, rounds: 0..P-1, mean (P-1)/2 = %g",
-                 out->mean);
+        snprintf(out->text, sizeof out->text, "0..P-1 in rounds, mean (P-1)/2 = %g", out->mean);
         return;
     }
     out->most = (p - 1) * (2 * (double)settings->bound + 1);
@@ -124,12 +122,12 @@ static void law_buffered(const struct ga_settings *settings, const struct ga_cre
 
     if (settings->bound == 0 && k == p) {
         always(out, 0);
-        snprintf(out->text, sizeof out->text, "all P wait for the update: fresh, as in sync");
+        snprintf(out->text, sizeof out->text, "0: all P wait for the update, as in sync");
     } else if (settings->bound < 0) {
         out->mean = (p - 1) / k;
         snprintf(out->text, sizeof out->text, "mean (P-1)/k = %g/%g", p - 1, k);
     } else {
-        snprintf(out->text, sizeof out->text, "with a bound the buffered mode has no closed law");
+        snprintf(out->text, sizeof out->text, "without a closed law: buffered with a bound");
     }
 }
 

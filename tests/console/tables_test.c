@@ -90,9 +90,11 @@ static void assert_page(const char *name, const char *text)
 static void test_topics(void **state)
 {
     (void)state;
-    static const char *const wanted[] = {"mirrored",   "no_sync",      "PerReplica", "all-reduce",
-                                         "perreplica", "accumulation", "staleness",  "window",
-                                         "exact",      "condition",    "script"};
+    static const char *const wanted[] = {
+        "mirrored",  "no_sync", "PerReplica", "all-reduce", "perreplica", "accumulation",
+        "staleness", "window",  "exact",      "condition",  "script",     "async",
+        "ssp",       "local",   "hogwild",    "law",        "modes",      "buffered",
+        "delay",     "gauge",   "runs",       "failure"};
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         if (!ga_topic_named(wanted[i]))
             fail_msg("no page about %s", wanted[i]);

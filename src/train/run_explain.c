@@ -177,9 +177,13 @@ static void explain_micro(struct ga_explain_page *page)
         snprintf(added, sizeof added, "%.6g + %.6g = ", after - part, part);
     ga_text_printf(page->out, "  %s\n", page->name);
     total = replica_lines(page, added, r, &weight);
-    ga_text_printf(page->out,
-                   "    so far      %.6g / %g = %.6g   (%g of the window's %zu examples)\n", total,
-                   weight, weight > 0 ? total / weight : 0, weight, page->run->window.examples);
+    if (ga_run_pushes(page->run)) /* each replica pushes its own sum: there is no common one */
+        ga_text_printf(page->out, "    its item    has %u of %u examples\n",
+                       replica->v.done_examples, replica->v.examples);
+    else
+        ga_text_printf(
+            page->out, "    so far      %.6g / %g = %.6g   (%g of the window's %zu examples)\n",
+            total, weight, weight > 0 ? total / weight : 0, weight, page->run->window.examples);
 }
 
 static void explain_push(struct ga_explain_page *page)

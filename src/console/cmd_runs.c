@@ -140,9 +140,14 @@ static int add_record(const struct ga_update_record *record, void *arg)
 static int read_side(struct ga_console *console, struct side *side)
 {
     const int code = ga_engine_records_of(console->engine, side->name, add_record, side);
-    if (code == 0 && side->track.points == 0)
+    return code < 0 ? (int)ga_fail_within("compare") : 0;
+}
+
+static int check_side(const struct side *side)
+{
+    if (side->track.points == 0)
         return ga_fail(GA_ESTATE, "compare: run %s has made no update yet", side->name);
-    return code;
+    return 0;
 }
 
 static void append_position(enum ga_by axis, double at, struct ga_text *out)
@@ -206,6 +211,10 @@ static int compare(struct ga_console *console, struct side *a, struct side *b)
     int code = read_side(console, a);
     if (code == 0)
         code = read_side(console, b);
+    if (code == 0)
+        code = check_side(a);
+    if (code == 0)
+        code = check_side(b);
     if (code < 0)
         return code;
     struct ga_text text = GA_TEXT_INIT;

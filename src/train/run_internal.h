@@ -72,12 +72,19 @@ struct ga_run {
 
     struct ga_counters counters;
     enum ga_phase phase;
+    bool has_record;   /* last_record is one */
+    bool has_gradient; /* `gradient` is that of the last window */
+    bool has_average;  /* `average` is that of the open round */
+    bool draining;     /* items under way end before the pending settings take effect */
+    bool other_modes;  /* it was in a mode other than sync at some time */
+    bool asked;        /* nothing but asked_clock and asked_closed has changed for the waiting */
+    bool live;         /* real clock: workers have their tasks and the clock runs */
+    bool parallel;     /* micro-batches are worth a hand-over to workers */
     int64_t now_ns;
     struct ga_window_state window;
     struct ga_noise noise;
     struct ga_event last_event;
     struct ga_update_record last_record;
-    bool has_record;
 
     size_t replicas;
     struct ga_replica *replica;
@@ -88,7 +95,6 @@ struct ga_run {
     void *reduced;        /* (sum_elements) */
     float *gradient;      /* (parameters): g from REDUCE until the next OPEN */
     float *item_gradient; /* (parameters) scratch */
-    bool has_gradient;
     float *means;         /* (replicas, parameters) */
     const void **buffers; /* (replicas) for the collective */
 
@@ -96,19 +102,15 @@ struct ga_run {
         *recent; /* (recent_count) delay: versions before the server's, oldest first */
     size_t recent_count, recent_capacity;
     int64_t server_free_ns;
-    bool draining;
     size_t waiting;       /* replicas in state READY that take part; kept in push modes, as is: */
     size_t absent;        /* replicas that take no part: killed ones, and those without rows */
     uint64_t least_clock; /* over those that take part; UINT64_MAX: none do */
     size_t at_least;      /* how many of them stand there */
     uint64_t asked_clock,
-        asked_closed; /* least clock and closed windows when the waiting were asked */
-    bool asked;       /* and nothing else has changed for them since */
-    bool other_modes; /* it was in a mode other than sync at some time */
+        asked_closed; /* least clock, closed windows, when the waiting were asked */
     uint64_t stale[GA_STALENESS_BINS];
     struct ga_stretch stretch;
-    float *average; /* (parameters) local: after REDUCE until CLEAR */
-    bool has_average;
+    float *average;               /* (parameters) local: after REDUCE until CLEAR */
     _Atomic float *shared;        /* (parameters) hogwild: weights being written; else NULL */
     atomic_uint *shared_writes;   /* (parameters) how often each was written */
     atomic_ullong shared_updates; /* counters.updates, for workers */
@@ -119,13 +121,11 @@ struct ga_run {
     uint64_t race_base;
     size_t turn_of; /* replica whose turn the event under way is; SIZE_MAX: none */
     int64_t turn_ns;
-    bool live;                /* real clock: workers have their tasks and the clock runs */
     void (*wake)(void *self); /* a worker finished something; any thread */
     void *wake_self;
     struct ga_workers *own_workers; /* real clock: as many threads as lanes */
 
     struct ga_workers *workers;
-    bool parallel; /* micro-batches are worth a hand-over to workers */
     int lanes;
     struct ga_context **context;  /* (lanes) opened by the first user */
     atomic_size_t micro_examples; /* room that a context opens with; workers open them too */

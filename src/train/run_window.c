@@ -79,7 +79,7 @@ static size_t largest_part(const struct ga_run *run)
     size_t share = ga_plan_share(run_set(run));
     bool wraps = run_set(run)->tail == GA_TAIL_WRAP;
 
-    if (run_set(run)->failure == GA_FAILURE_CONTINUE && living < run->replicas)
+    if (run_set(run)->failure == GA_FAILURE_CONTINUE && living > 0 && living < run->replicas)
         share = (window + living - 1) / living;
     return wraps || share < run->table->train ? share : run->table->train;
 }

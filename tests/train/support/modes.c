@@ -321,9 +321,9 @@ void ga_test_books_turn(struct ga_test_books *books)
     books->epoch = run->settings->epoch;
 }
 
-static void check_time(const struct ga_run *run)
+static void check_time(struct ga_run *run)
 {
-    struct ga_run_rig rig = {.run = (struct ga_run *)(uintptr_t)run};
+    struct ga_run_rig rig = {.run = run};
 
     assert_int_equal(ga_run_rig_spent(&rig), (int64_t)run->replicas * run->now_ns);
     for (size_t r = 0; r < run->replicas; r++) {

@@ -21,7 +21,7 @@ void ga_test_open_random(struct ga_run_rig *rig, const struct ga_test_random_sta
 
 /* Kept from events; check() holds them against the run as it stands. */
 struct ga_test_books {
-    const struct ga_run *run;
+    struct ga_run *run;
     uint64_t micros, pushes, drops, applies;
     int64_t staleness; /* of pushes and running items together */
     int64_t last_ns;

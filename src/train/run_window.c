@@ -255,7 +255,8 @@ static int name_missing(const struct ga_run *run)
         if (run->replica[r].v.dead)
             return ga_fail(GA_ESTATE,
                            "update %llu waits for replica %zu, which was killed (failure wait): "
-                           "restore %zu, flush or discard the window, or set failure continue",
+                           "restore %zu, or flush or discard the window; with failure continue the "
+                           "next one goes on without it",
                            (unsigned long long)run->counters.updates + 1, r, r);
     return ga_fail(GA_EINTERNAL, "no replica has work in an open window");
 }

@@ -121,6 +121,29 @@ static void test_continue_is_sync_with_a_common_stream(void **state)
     }
 }
 
+/* The ways out that the message names, one after the other. */
+static void test_a_missing_replica_can_be_done_without(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof waiting / sizeof *waiting; k++)
+        for (int flush = 0; flush < 2; flush++) {
+            struct ga_run_rig rig;
+            uint64_t closed = 0;
+
+            open_words(&rig, waiting[k]);
+            ga_run_rig_updates(&rig, 3);
+            ga_test_ok(ga_run_kill(rig.run, 2));
+            ga_test_refused(run_until_failure(&rig, 1000), GA_ESTATE,
+                            "with failure continue the next one");
+            ga_test_ok(ga_run_rig_set(&rig, "failure continue"));
+            closed = ga_run_rig_closed(&rig);
+            ga_test_ok(flush ? ga_run_flush(rig.run) : ga_run_discard(rig.run));
+            ga_run_rig_updates(&rig, 10);
+            assert_true(ga_run_rig_closed(&rig) >= closed + 10);
+            ga_run_rig_close(&rig);
+        }
+}
+
 static const char *const going_on[] = {
     "failure continue",
     "failure continue sharding strided",
@@ -343,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_wait_names_the_culprit),
         cmocka_unit_test(test_wait_loses_nothing),
         cmocka_unit_test(test_continue_is_sync_with_a_common_stream),
+        cmocka_unit_test(test_a_missing_replica_can_be_done_without),
         cmocka_unit_test(test_the_living_go_on),
         cmocka_unit_test(test_ssp_forgets_the_dead),
         cmocka_unit_test(test_a_kill_frees_the_blocked_at_once),

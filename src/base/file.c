@@ -3,9 +3,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,14 +19,22 @@ static int too_long(const char *path, uint64_t limit_bytes)
     return ga_fail(GA_ERANGE, "%s is too long, expected at most %s", path, limit);
 }
 
-/* One read() that survives signals; bytes, 0 at the end, or -1. */
-static ssize_t read_some(int fd, void *bytes, size_t count)
+/*
+ * One read() that survives signals: `*got` is 0 at the end. A pipe is waited for first: without a
+ * writer read() calls it ended, poll() not before there was one.
+ */
+static int read_some(int fd, const char *path, void *bytes, size_t count, size_t *got)
 {
-    ssize_t got = -1;
-    do {
-        got = read(fd, bytes, count);
-    } while (got < 0 && errno == EINTR);
-    return got;
+    for (;;) {
+        if (ga_wait_ready(fd, POLLIN) != GA_OK)
+            return ga_fail(GA_EIO, "cannot read %s: interrupted while nothing came", path);
+        const ssize_t some = read(fd, bytes, count);
+        *got = some > 0 ? (size_t)some : 0;
+        if (some >= 0)
+            return GA_OK;
+        if (errno != EINTR && errno != EAGAIN)
+            return ga_fail_errno(GA_EIO, errno, "cannot read %s", path);
+    }
 }
 
 /* Reads to the end; `expected` bytes are a guess only, since a pipe or /proc states none. */
@@ -36,12 +46,11 @@ static int read_all(int fd, const char *path, uint64_t limit_bytes, size_t expec
     size_t length = 0;
     int answer = ga_grow(&block, &capacity, expected + 2, 1);
     while (answer == GA_OK) {
-        const ssize_t got = read_some(fd, (char *)block + length, capacity - length - 1);
-        if (got < 0)
-            answer = ga_fail_errno(GA_EIO, errno, "cannot read %s", path);
-        if (got <= 0)
+        size_t got = 0;
+        answer = read_some(fd, path, (char *)block + length, capacity - length - 1, &got);
+        if (got == 0)
             break;
-        length += (size_t)got;
+        length += got;
         if (length > limit_bytes)
             answer = too_long(path, limit_bytes);
         else if (length + 1 == capacity)
@@ -64,7 +73,7 @@ int ga_file_read(const char *path, uint64_t limit_bytes, char **out, size_t *len
     size_t expected = 0;
     *out = NULL;
     *length_bytes = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return ga_fail_errno(GA_EIO, errno, "cannot open %s", path);
     if (fstat(fd, &status) != 0)

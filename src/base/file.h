@@ -3,7 +3,8 @@
  * above the limit is refused by name. Writing is atomic: a temporary file beside the target, fsync,
  * rename, fsync of the folder; until ga_writer_commit() succeeds an existing file keeps its old
  * content, and the new one has its permissions. A symbolic link is followed. Pipes and terminals
- * are read until their end and written directly.
+ * are read until their end and written directly; a pipe that no one reads is refused. A blocked and
+ * pending SIGINT, SIGTERM or SIGHUP ends the wait for a pipe's other end with GA_EIO.
  *
  * Codes: GA_EIO (the system refused), GA_EINPUT (a directory), GA_ERANGE (too long), GA_ENOMEM. The
  * program ignores SIGPIPE and SIGXFSZ, so that both arrive here as errors.

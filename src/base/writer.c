@@ -3,9 +3,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "base/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +80,10 @@ static int open_target(struct ga_writer *writer)
         return ga_fail(GA_EINPUT, "%s is a directory, expected a file", writer->target);
     if (S_ISBLK(status.st_mode))
         return ga_fail(GA_EINPUT, "%s is a block device, expected a file", writer->target);
-    writer->fd = open(writer->target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    writer->fd = open(writer->target, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (writer->fd < 0 && errno == ENXIO && S_ISFIFO(status.st_mode))
+        return ga_fail(GA_EIO, "cannot write %s: a pipe that no one reads, expected a file",
+                       writer->target);
     if (writer->fd < 0)
         return ga_fail_errno(GA_EIO, errno, "cannot write %s", writer->target);
     return GA_OK;
@@ -112,6 +117,13 @@ static int write_all(struct ga_writer *writer, const char *bytes, size_t count)
 {
     while (count > 0) {
         const ssize_t wrote = write(writer->fd, bytes, count);
+        if (wrote < 0 && errno == EAGAIN) {
+            if (ga_wait_ready(writer->fd, POLLOUT) == GA_OK)
+                continue;
+            writer->failed = true;
+            return ga_fail(GA_EIO, "cannot write %s: interrupted while no one read it",
+                           writer->target);
+        }
         if (wrote < 0 && errno != EINTR) {
             writer->failed = true;
             return ga_fail_errno(GA_EIO, errno, "cannot write %s", writer->target);

@@ -3,6 +3,7 @@
 #include "support/support.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,29 @@ static void test_read_a_pipe(void **state)
     free(bytes);
 }
 
+/* Nobody opens the other end: the alarm ends a wait that cannot be ended. */
+static void test_a_silent_pipe_can_be_left(void **state)
+{
+    const struct scene *scene = *state;
+    const struct timespec none = {0};
+    sigset_t term, before;
+    char *bytes = NULL;
+    size_t length = 0;
+    assert_int_equal(mkfifo(scene->path, 0600), 0);
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &term, &before), 0);
+    assert_int_equal(raise(SIGTERM), 0);
+    alarm(60);
+    const int answer = ga_file_read(scene->path, 10, &bytes, &length);
+    alarm(0);
+    assert_int_equal(sigtimedwait(&term, NULL, &none), SIGTERM);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    assert_int_equal(answer, GA_EIO);
+    assert_non_null(strstr(ga_error_text(), "interrupted"));
+    assert_null(bytes);
+}
+
 static void test_read_without_memory(void **state)
 {
     const struct scene *scene = *state;
@@ -136,6 +160,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_read_refuses_by_name, set_up, tear_down),
         cmocka_unit_test(test_read_without_a_size),
         cmocka_unit_test_setup_teardown(test_read_a_pipe, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_silent_pipe_can_be_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_read_without_memory, set_up, tear_down),
     };
     return ga_test_main(tests);

@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,25 @@ static void assert_content(const char *path, const char *want)
     char *bytes = ga_test_read_file(path, NULL);
     assert_string_equal(bytes, want);
     free(bytes);
+}
+
+/* Reads a pipe to its end on a thread of its own. */
+struct taker {
+    int fd;
+    size_t got;
+};
+
+static void *take_all(void *argument)
+{
+    struct taker *taker = argument;
+    struct pollfd wanted = {.fd = taker->fd, .events = POLLIN};
+    char bytes[4096];
+    ssize_t got = 1;
+    while (got > 0 && poll(&wanted, 1, 60000) > 0) {
+        got = read(taker->fd, bytes, sizeof bytes);
+        taker->got += got > 0 ? (size_t)got : 0;
+    }
+    return NULL;
 }
 
 static int write_whole(const char *path, const char *text)
@@ -216,6 +237,41 @@ static void test_devices_are_written_directly(void **state)
     assert_true(S_ISCHR(status.st_mode));
 }
 
+/* Nobody reads: the alarm ends a wait that cannot be ended. */
+static void test_a_pipe_without_a_reader_is_refused(void **state)
+{
+    const struct scene *scene = *state;
+    assert_int_equal(mkfifo(scene->path, 0600), 0);
+    alarm(60);
+    assert_int_equal(write_whole(scene->path, "x"), GA_EIO);
+    alarm(0);
+    assert_non_null(strstr(ga_error_text(), "no one reads"));
+}
+
+/* More than a pipe holds, and a reader who takes it all at the end. */
+static void test_a_slow_pipe_gets_everything(void **state)
+{
+    const struct scene *scene = *state;
+    enum { MANY = 300000 };
+    char *bytes = calloc(MANY, 1);
+    struct taker taker = {.fd = -1};
+    pthread_t thread;
+    assert_int_equal(mkfifo(scene->path, 0600), 0);
+    taker.fd = open(scene->path, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(pthread_create(&thread, NULL, take_all, &taker), 0);
+    struct ga_writer *writer = NULL;
+    int answer = ga_writer_open(&writer, scene->path);
+    for (int i = 0; i < 3 && answer == GA_OK; i++)
+        answer = ga_writer_write(writer, bytes, MANY / 3);
+    if (answer == GA_OK)
+        answer = ga_writer_commit(writer);
+    pthread_join(thread, NULL);
+    close(taker.fd);
+    free(bytes);
+    assert_int_equal(answer, GA_OK);
+    assert_int_equal(taker.got, MANY);
+}
+
 static void test_names(void **state)
 {
     const struct scene *scene = *state;
@@ -262,6 +318,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_links_are_followed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_cannot_be_written, set_up, tear_down),
         cmocka_unit_test(test_devices_are_written_directly),
+        cmocka_unit_test_setup_teardown(test_a_pipe_without_a_reader_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_slow_pipe_gets_everything, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
     };

@@ -3,6 +3,7 @@
  * item of the old kind is under way: with `late cancel` they are dropped and counted, with `late
  * finish` they end and are applied by the old mode's rule first.
  */
+#include "base/error.h"
 #include "base/memory.h"
 #include "train/run_internal.h"
 
@@ -152,8 +153,24 @@ bool ga_run_may_change_kind(const struct ga_run *run)
            changes_kind(run_set(run), &run->pending->value) && !waits_for_late(run);
 }
 
+/* Whether anybody could work after the change: asked first, since no event may fail behind it. */
+static bool anyone_left(const struct ga_run *run)
+{
+    const struct ga_settings *wanted = &run->pending->value;
+    size_t replicas = (size_t)wanted->replicas;
+
+    if (wanted->sharding != GA_SHARD_STREAM && replicas > run->table->train)
+        replicas = run->table->train;
+    for (size_t r = 0; r < replicas; r++)
+        if (r >= run->replicas || !run->replica[r].v.dead)
+            return true;
+    return false;
+}
+
 int ga_run_boundary(struct ga_run *run)
 {
+    if (!anyone_left(run))
+        return ga_fail(GA_ESTATE, "all replicas are killed: restore one first");
     if (!changes_kind(run_set(run), &run->pending->value))
         return change_numbers(run);
     if (waits_for_late(run)) {

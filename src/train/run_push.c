@@ -144,16 +144,6 @@ int ga_push_start(struct ga_run *run)
     return anyone_runs(run) ? start_waiting(run, SIZE_MAX) : GA_OK;
 }
 
-static int start_everyone(struct ga_run *run)
-{
-    if (start_waiting(run, SIZE_MAX) < 0)
-        return ga_error_code();
-    run->phase = GA_PHASE_MICRO;
-    run_event(run, GA_EVENT_OPEN, -1);
-    ga_run_emit(run);
-    return GA_OK;
-}
-
 /* ---- the server ---- */
 
 static void buffer_push(struct ga_run *run, struct ga_replica *replica)
@@ -424,13 +414,19 @@ static bool is_full(const struct ga_run *run)
 }
 
 /* Nobody works: at the beginning, when replicas leave the mode, or when someone was killed. */
+/* Where nobody can go on nothing has happened: an event that fails leaves the run as it was. */
 static int begin(struct ga_run *run)
 {
     if (run_drains(run) || is_full(run))
         return close_now(run);
-    if (start_everyone(run) < 0)
+    if (start_waiting(run, SIZE_MAX) < 0)
         return ga_error_code();
-    return anyone_runs(run) ? GA_OK : nothing_runs(run);
+    if (!anyone_runs(run))
+        return nothing_runs(run);
+    run->phase = GA_PHASE_MICRO;
+    run_event(run, GA_EVENT_OPEN, -1);
+    ga_run_emit(run);
+    return GA_OK;
 }
 
 /* Hogwild's single reads and writes are steps of the weights, not events that a user sees. */

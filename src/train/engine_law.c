@@ -10,35 +10,38 @@ struct law_request {
     struct ga_law_report *out;
 };
 
-/* The last thing that a user did to replicas or a window, in events; 0: nothing. */
-static uint64_t last_disturbance(const struct engine_slot *at)
+/*
+ * The first event count behind the last thing that a user did to replicas or a window; a state of
+ * that very count was kept before it. 0: nothing was done.
+ */
+static uint64_t behind_disturbance(const struct engine_slot *at)
 {
     for (size_t k = at->cursor; k > 0; k--)
         if (ga_history_intervention(at->history, k - 1)->kind != GA_DID_CHANGE)
-            return ga_history_intervention(at->history, k - 1)->events;
+            return ga_history_intervention(at->history, k - 1)->events + 1;
     return 0;
 }
 
 /* Kept states of the present settings form the end of the list, up to where the run stands. */
 static bool is_comparable(const struct engine_slot *at, const struct ga_state *state,
-                          uint64_t disturbed)
+                          uint64_t undisturbed)
 {
     const struct ga_settings *now = ga_run_settings(at->run);
 
     return state->settings->epoch == ga_run_settings_epoch(at->run) &&
            state->settings->value.mode == now->mode &&
-           state->replicas == ga_run_replicas(at->run) && state->counters.events >= disturbed;
+           state->replicas == ga_run_replicas(at->run) && state->counters.events >= undisturbed;
 }
 
 static size_t first_comparable(const struct engine_slot *at, size_t end)
 {
-    uint64_t disturbed = last_disturbance(at);
+    uint64_t undisturbed = behind_disturbance(at);
     size_t low = 0, high = end;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (is_comparable(at, ga_history_state(at->history, middle), disturbed))
+        if (is_comparable(at, ga_history_state(at->history, middle), undisturbed))
             high = middle;
         else
             low = middle + 1;

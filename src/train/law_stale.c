@@ -23,9 +23,10 @@ static bool is_unbounded(const struct ga_settings *settings)
     }
 }
 
+/* Items that end before a change takes effect are not replaced: then fewer than P run. */
 static size_t unbounded(const struct ga_law_case *c)
 {
-    return is_unbounded(c->settings);
+    return is_unbounded(c->settings) && !(c->now && c->now->modes && c->now->modes->draining);
 }
 
 static double updates_between(const struct ga_law_case *c)

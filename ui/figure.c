@@ -60,9 +60,10 @@ static void scientific(char out[GA_FIGURE_TEXT], double value, int width, int di
 const char *ga_figure(char out[GA_FIGURE_TEXT], double value, int width, int digits)
 {
     double size = isfinite(value) ? fabs(value) : 0;
-    int whole = size < 10 ? 1 : (int)floor(log10(size)) + 1; /* digits before the point */
-    int room = width - (value < 0) - whole - 1;              /* behind it */
-    int wanted = size >= 1 || size == 0 ? digits - whole : digits - 1 - (int)floor(log10(size));
+    int decade = size > 0 ? (int)floor(log10(size)) : 0;
+    int whole = decade < 1 ? 1 : decade + 1;    /* digits before the point */
+    int room = width - (value < 0) - whole - 1; /* behind it */
+    int wanted = decade >= 0 ? digits - whole : digits - 1 - decade;
 
     if (!isfinite(value)) {
         print(out, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");

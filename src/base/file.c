@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A pipe or device states no size and may never end: a limit that memory can bear. */
+#define UNSIZED_BYTES (UINT64_C(1) << 30)
+
 static int too_long(const char *path, uint64_t limit_bytes)
 {
     char limit[GA_NUMBER_TEXT];
@@ -84,6 +87,8 @@ int ga_file_read(const char *path, uint64_t limit_bytes, char **out, size_t *len
         answer = too_long(path, limit_bytes);
     else if (S_ISREG(status.st_mode))
         expected = (size_t)status.st_size;
+    else if (limit_bytes > UNSIZED_BYTES)
+        limit_bytes = UNSIZED_BYTES;
     if (answer == GA_OK)
         answer = read_all(fd, path, limit_bytes, expected, out, length_bytes);
     close(fd);

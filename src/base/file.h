@@ -15,7 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `*out` becomes the caller's (free()). Gzip content is not unpacked here. */
+/*
+ * `*out` becomes the caller's (free()). Gzip content is not unpacked here. What states no size,
+ * such as a pipe or device, is refused above 1 GiB too.
+ */
 int ga_file_read(const char *path, uint64_t limit_bytes, char **out, size_t *length_bytes);
 
 struct ga_writer;

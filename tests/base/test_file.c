@@ -90,6 +90,17 @@ static void test_read_without_a_size(void **state)
     assert_null(bytes);
 }
 
+/* A file of any length may be asked for, but a device that never ends takes no more than that. */
+static void test_read_without_an_end(void **state)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    (void)state;
+    assert_int_equal(ga_file_read("/dev/zero", UINT64_C(5) << 30, &bytes, &length), GA_ERANGE);
+    assert_non_null(strstr(ga_error_text(), "expected at most 1 GiB"));
+    assert_null(bytes);
+}
+
 static void *feed(void *argument)
 {
     FILE *pipe = fopen(argument, "wb");
@@ -159,6 +170,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_read_empty, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_read_refuses_by_name, set_up, tear_down),
         cmocka_unit_test(test_read_without_a_size),
+        cmocka_unit_test(test_read_without_an_end),
         cmocka_unit_test_setup_teardown(test_read_a_pipe, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_silent_pipe_can_be_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_read_without_memory, set_up, tear_down),

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -119,6 +120,17 @@ static bool all_digits(const char *text)
     return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
+static int not_whole(const char *text, int64_t low, int64_t high)
+{
+    char quoted[GA_QUOTE_TEXT];
+    char low_text[GA_NUMBER_TEXT];
+    char high_text[GA_NUMBER_TEXT];
+    ga_format_int(low_text, low);
+    ga_format_int(high_text, high);
+    return ga_fail(GA_EINPUT, "%s is not a whole number, expected %s to %s", ga_quote(quoted, text),
+                   low_text, high_text);
+}
+
 int ga_read_int(const char *text, int64_t low, int64_t high, int64_t *out)
 {
     char quoted[GA_QUOTE_TEXT];
@@ -128,7 +140,7 @@ int ga_read_int(const char *text, int64_t low, int64_t high, int64_t *out)
     const bool negative = text[0] == '-';
     const char *digits = text + (negative || text[0] == '+');
     if (!all_digits(digits))
-        return ga_fail(GA_EINPUT, "%s is not a whole number", ga_quote(quoted, text));
+        return not_whole(text, low, high);
     const uint64_t limit = (uint64_t)INT64_MAX + negative;
     if (read_digits(digits, &magnitude) && magnitude <= limit) {
         const int64_t value = (int64_t)(negative ? 0 - magnitude : magnitude);
@@ -203,14 +215,26 @@ static int check_double(const char *text, size_t length, double low, double high
                         show_high ? high_text : NULL);
 }
 
-int ga_read_double_n(const char *text, size_t length, double low, double high, double *out)
+static int not_a_number(const char *text, size_t length, double low, double high)
 {
     char quoted[GA_QUOTE_TEXT];
+    char low_text[GA_NUMBER_TEXT];
+    char high_text[GA_NUMBER_TEXT];
+    ga_quote_n(quoted, text, length);
+    if (low <= -DBL_MAX || high >= DBL_MAX)
+        return ga_fail(GA_EINPUT, "%s is not a number, expected one such as 0.5 or 1e-3", quoted);
+    ga_format_double(low_text, low);
+    ga_format_double(high_text, high);
+    return ga_fail(GA_EINPUT, "%s is not a number, expected %s to %s", quoted, low_text, high_text);
+}
+
+int ga_read_double_n(const char *text, size_t length, double low, double high, double *out)
+{
     struct decimal number;
     double value = 0.0;
     const size_t taken = scan_decimal(text, length, &number);
     if (taken == 0 || taken != length)
-        return ga_fail(GA_EINPUT, "%s is not a number", ga_quote_n(quoted, text, length));
+        return not_a_number(text, length, low, high);
     if (!exact_double(&number, &value) && library_double(text, length, &value) != GA_OK)
         return GA_ENOMEM;
     const int answer = check_double(text, length, low, high, value);

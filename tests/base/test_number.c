@@ -57,6 +57,8 @@ static void test_read_int_names_the_range(void **state)
                          GA_ERANGE);
         assert_string_equal(ga_error_text(), cases[i].want);
     }
+    assert_int_equal(ga_read_int("5-2", -1, 64, &value), GA_EINPUT);
+    assert_string_equal(ga_error_text(), "\"5-2\" is not a whole number, expected -1 to 64");
     assert_int_equal(value, 42);
 }
 
@@ -128,6 +130,10 @@ static void test_read_double_refuses(void **state)
     assert_string_equal(ga_error_text(), "\"0.5\" is too small, expected at least 1");
     assert_int_equal(ga_read_double("1.5", 0.0, 1.0, &value), GA_ERANGE);
     assert_string_equal(ga_error_text(), "\"1.5\" is out of range, expected 0 to 1");
+    assert_int_equal(ga_read_double("x", 0, 1, &value), GA_EINPUT);
+    assert_string_equal(ga_error_text(), "\"x\" is not a number, expected 0 to 1");
+    assert_int_equal(ga_read_double("x", 0, INFINITY, &value), GA_EINPUT);
+    assert_string_equal(ga_error_text(), "\"x\" is not a number, expected one such as 0.5 or 1e-3");
     assert_int_equal(ga_read_double("1e400", 0.0, INFINITY, &value), GA_ERANGE);
     assert_close(value, 42.0, 0.0);
 }

@@ -139,7 +139,12 @@ static void history_is_searched(void **state)
     pty_type(pty, "\x1b"); /* ends the search, not the line */
     pty_expect_gone(pty, "reverse-i-search");
     assert_true(pty_shows(pty, "Enter run"));
-    pty_type(pty, "\x1b[A\x1b[A");
+    pty_type(pty, "\x12zzz"); /* nothing is found, and given up */
+    pty_expect(pty, "(failed reverse-i-search)`zzz'");
+    pty_type(pty, "\x03");
+    pty_expect(pty, "m micro");
+    pty_settle(pty);
+    pty_type(pty, ":say fourth\r:\x1b[A\x1b[A\x1b[A");
     pty_expect(pty, "(gaconsole) say second");
     pty_type(pty, "\x1b[B");
     pty_expect(pty, "(gaconsole) say third");

@@ -61,7 +61,7 @@ static char *app_read_line(void *self, const char *prompt)
     struct ga_app *app = self;
     ga_line_begin(app->line, prompt, GA_LINE_ANSWER);
     wait_in(app, GA_APP_ANSWER);
-    app->lesson_read = false; /* what follows belongs to the question */
+    app->lesson_read = app->back; /* what follows belongs to the question */
     char *answer = app->answer;
     app->answer = NULL;
     return answer;
@@ -72,10 +72,14 @@ static void app_wait_key(void *self)
     wait_in(self, GA_APP_ANY_KEY);
 }
 
-static bool app_leaves(void *self)
+static enum ga_leave app_leaves(void *self)
 {
-    const struct ga_app *app = self;
-    return app->interrupted || app->ended;
+    struct ga_app *app = self;
+    const bool back = app->back;
+    app->back = false;
+    if (app->interrupted || app->ended)
+        return GA_LEAVE_SCRIPT;
+    return back ? GA_LEAVE_PAGE : GA_LEAVE_NOT;
 }
 
 static void app_say(void *self, const char *text)

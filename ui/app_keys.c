@@ -326,6 +326,10 @@ static void press_answer(struct ga_app *app, const struct ga_input *input)
         app->interrupted = true;
         return;
     }
+    if (input->key == GA_KEY_BACKSPACE && ga_line_empty(app->line)) {
+        app->back = app->pressed = true;
+        return;
+    }
     press_line(app, input);
     char *text = NULL;
     if (app->mode != GA_APP_ANSWER || ga_line_take(app->line, &text) == GA_LINE_OPEN)
@@ -342,6 +346,8 @@ static void press_any_key(struct ga_app *app, const struct ga_input *input)
     const bool looks = row && row->quiet && row->act == GA_ACT_COMMAND;
     if (input->key == GA_KEY_ESCAPE || input->key == GA_CTRL('c'))
         app->interrupted = true;
+    else if (input->key == GA_KEY_BACKSPACE || input->key == 'b')
+        app->back = app->pressed = true;
     else if (looks)
         acts[row->act](app, row, input->key);
     else if (input->key <= 0x10ffff || !press_panel(app, app->display.wish.focus, input->key))

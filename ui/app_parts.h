@@ -90,7 +90,8 @@ struct ga_app {
 
     int busy;         /* lines under way, one within the other */
     bool interrupted; /* the user wants them to end */
-    bool pressed;     /* ANY_KEY has got one */
+    bool pressed;     /* ANY_KEY or ANSWER is done */
+    bool back;        /* by a wish to see the page before */
     bool muted;       /* answers are not shown */
     bool away;        /* the terminal is not ours: stopped, or in the background */
     bool ended;

@@ -1,4 +1,4 @@
-/* Scripts: running a file, and the verbs that only scripts need: say, ask, expect, wait, quit. */
+/* The verbs that only scripts need: say, ask, expect, wait, quit. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -6,61 +6,11 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/number.h"
 #include "console/command.h"
 #include "console/condition.h"
 #include "console/session.h"
 #include "settings/words.h"
-
-#define SCRIPT_LIMIT (16u << 20) /* bytes */
-
-/* The lines of a script that is in memory. `path` names it in messages. */
-static int run_lines(struct ga_console *console, const char *path, const char *bytes, size_t length)
-{
-    struct ga_origin origin = {path, 0};
-    size_t at = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    int code = 0;
-    while (code == 0 && at < length && !console->quits && !console->interrupted) {
-        const char *line = bytes + at;
-        const char *end = memchr(line, '\n', length - at);
-        size_t size = end ? (size_t)(end - line) : length - at;
-        at += size + 1;
-        if (size > 0 && line[size - 1] == '\r')
-            size--;
-        origin.line++;
-        code = ga_console_line(console, line, size, &origin);
-    }
-    return code;
-}
-
-int ga_script_run(struct ga_console *console, const char *path)
-{
-    char *found = NULL;
-    char *bytes = NULL;
-    size_t length = 0;
-    if (console->depth == GA_SOURCE_DEPTH)
-        return ga_fail(GA_ERANGE,
-                       "source %s: scripts call each other too deeply: expected at most %d levels",
-                       path, GA_SOURCE_DEPTH);
-    int code = ga_find_file(console, path, &found);
-    if (code == 0)
-        code = ga_file_read(found, SCRIPT_LIMIT, &bytes, &length);
-    if (code == 0) {
-        console->depth++;
-        code = run_lines(console, found, bytes, length);
-        console->depth--;
-    }
-    free(bytes);
-    free(found);
-    return code;
-}
-
-int ga_exec_source(struct ga_console *console, size_t count, const char *const *word)
-{
-    (void)count;
-    return ga_script_run(console, word[0]);
-}
 
 /* To people: where a screen shows a lesson, apart from the answers of commands. */
 static void tell(struct ga_console *console, const char *format, ...)
@@ -172,13 +122,17 @@ static char *trim(char *line)
     return line + strspn(line, " \t");
 }
 
-/* Whether the user wants out of the script instead of going on. */
+/* Whether the user goes elsewhere instead of on: out of the script, or a page back. */
 static bool leaves(struct ga_console *console)
 {
     const struct ga_front *front = &console->options.front;
-    if (front->leaves && front->leaves(front->self))
-        console->interrupted = true;
-    return console->interrupted;
+    console->script.paused = true;
+    if (!console->interrupted && !console->script.back && front->leaves) {
+        const enum ga_leave leave = front->leaves(front->self);
+        console->interrupted = leave == GA_LEAVE_SCRIPT;
+        console->script.back = leave == GA_LEAVE_PAGE;
+    }
+    return console->interrupted || console->script.back;
 }
 
 static void converse(struct ga_console *console, const struct question *question)

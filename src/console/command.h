@@ -21,8 +21,9 @@ enum ga_command_group {
 };
 
 enum {
-    GA_COMMAND_MOVES = 1, /* starts a move */
-    GA_COMMAND_WRITES = 2 /* writes a file: refused with --readonly */
+    GA_COMMAND_MOVES = 1,   /* starts a move */
+    GA_COMMAND_WRITES = 2,  /* writes a file: refused with --readonly */
+    GA_COMMAND_RESTARTS = 4 /* the run is another one afterwards */
 };
 
 /* What may stand behind the verb, for completion. */
@@ -80,7 +81,7 @@ ga_command_exec ga_exec_print, ga_exec_explain, ga_exec_eval, ga_exec_devices, g
     ga_exec_columns, ga_exec_staleness, ga_exec_law;
 ga_command_exec ga_exec_save, ga_exec_load, ga_exec_export, ga_exec_log;
 ga_command_exec ga_exec_view, ga_exec_save_display;
-ga_command_exec ga_exec_source, ga_exec_say, ga_exec_ask, ga_exec_expect, ga_exec_wait,
-    ga_exec_quit, ga_exec_help;
+ga_command_exec ga_exec_source, ga_exec_resume, ga_exec_say, ga_exec_ask, ga_exec_expect,
+    ga_exec_wait, ga_exec_quit, ga_exec_help;
 
 #endif

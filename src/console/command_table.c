@@ -47,8 +47,8 @@ static const struct ga_command commands[] = {
      "are spent and counted unused."},
     {"discard", "", "", GA_GROUP_MOVING, 0, 0, 0, ga_exec_discard, GA_COMPLETE_NOTHING, "",
      "Drops the open window without an update; it is counted as skipped."},
-    {"reset", "", "[seed N]", GA_GROUP_MOVING, GA_COMMAND_MOVES, 0, 2, ga_exec_reset,
-     GA_COMPLETE_NOTHING, "seed",
+    {"reset", "", "[seed N]", GA_GROUP_MOVING, GA_COMMAND_MOVES | GA_COMMAND_RESTARTS, 0, 2,
+     ga_exec_reset, GA_COMPLETE_NOTHING, "seed",
      "Starts over at update 0 with the same start, or with another seed. Settings that wait for a "
      "start take effect."},
 
@@ -65,11 +65,12 @@ static const struct ga_command commands[] = {
      "commands that reproduce it."},
     {"settings", "", "", GA_GROUP_CHANGING, 0, 0, 0, ga_exec_settings, GA_COMPLETE_NOTHING, "",
      "Lists every setting with its values, default and meaning."},
-    {"init-from", "", "FILE", GA_GROUP_CHANGING, 0, 1, 1, ga_exec_init_from, GA_COMPLETE_FILE, "",
+    {"init-from", "", "FILE", GA_GROUP_CHANGING, GA_COMMAND_RESTARTS, 1, 1, ga_exec_init_from,
+     GA_COMPLETE_FILE, "",
      "Takes the initial weights from a safetensors file with tensors layers.K.weight and "
      "layers.K.bias. The run starts over."},
-    {"data", "", "parabola | quadratic | FILE [KEY=VALUE ...]", GA_GROUP_CHANGING, 0, 1, MANY,
-     ga_exec_data, GA_COMPLETE_FILE, "parabola quadratic",
+    {"data", "", "parabola | quadratic | FILE [KEY=VALUE ...]", GA_GROUP_CHANGING,
+     GA_COMMAND_RESTARTS, 1, MANY, ga_exec_data, GA_COMPLETE_FILE, "parabola quadratic",
      "Opens a data set; the run starts over. parabola [n=50 range=-2,2 noise=0 seed=1]; quadratic "
      "lambda=1,4 [c=0,0] [n=1]; FILE.csv [target=COL] [weight=COL] [kind=value|class] [scale=X] "
      "[train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no]."},
@@ -103,13 +104,13 @@ static const struct ga_command commands[] = {
     {"fork", "", "NAME", GA_GROUP_COMPARING, 0, 1, 1, ga_exec_fork, GA_COMPLETE_NOTHING, "",
      "Copies the current run with all it has, history included, under a name. The copy goes its "
      "own way; the current run stays current."},
-    {"use", "", "NAME", GA_GROUP_COMPARING, 0, 1, 1, ga_exec_use, GA_COMPLETE_RUN, "",
-     "Makes a run current: all other commands are about that one."},
+    {"use", "", "NAME", GA_GROUP_COMPARING, GA_COMMAND_RESTARTS, 1, 1, ga_exec_use, GA_COMPLETE_RUN,
+     "", "Makes a run current: all other commands are about that one."},
     {"runs", "", "", GA_GROUP_COMPARING, 0, 0, 0, ga_exec_runs, GA_COMPLETE_NOTHING, "",
      "Lists the runs: mode, shape, update, last loss, hash, virtual time. A star marks the current "
      "one."},
-    {"drop", "", "NAME", GA_GROUP_COMPARING, 0, 1, 1, ga_exec_drop, GA_COMPLETE_RUN, "",
-     "Forgets a run that is not the current one."},
+    {"drop", "", "NAME", GA_GROUP_COMPARING, GA_COMMAND_RESTARTS, 1, 1, ga_exec_drop,
+     GA_COMPLETE_RUN, "", "Forgets a run that is not the current one."},
     {"compare", "", "A B [by updates|examples|time|bytes]", GA_GROUP_COMPARING, 0, 2, 4,
      ga_exec_compare, GA_COMPLETE_RUN, "",
      "The losses of two runs at the same updates, examples, virtual times or bytes sent, and where "
@@ -122,7 +123,8 @@ static const struct ga_command commands[] = {
      "",
      "Writes the whole run as a safetensors file: weights, optimizer, accumulators, counters, "
      "position, settings. An existing file is replaced at once or not at all."},
-    {"load", "", "FILE", GA_GROUP_KEEPING, 0, 1, 1, ga_exec_load, GA_COMPLETE_FILE, "",
+    {"load", "", "FILE", GA_GROUP_KEEPING, GA_COMMAND_RESTARTS, 1, 1, ga_exec_load,
+     GA_COMPLETE_FILE, "",
      "Takes up a saved run, also in the middle of a window, to the same bits."},
     {"export", "", "weights | history | code tensorflow|pytorch FILE", GA_GROUP_KEEPING,
      GA_COMMAND_WRITES, 2, 3, ga_exec_export, GA_COMPLETE_FILE, "weights history code",
@@ -148,6 +150,8 @@ static const struct ga_command commands[] = {
 
     {"source", "", "FILE", GA_GROUP_SCRIPTS, 0, 1, 1, ga_exec_source, GA_COMPLETE_FILE, "",
      "Runs a script; the first line that fails ends it."},
+    {"resume", "", "", GA_GROUP_SCRIPTS, 0, 0, 0, ga_exec_resume, GA_COMPLETE_NOTHING, "",
+     "Goes on with the script that was left, at the question or pause where it stood."},
     {"say", "", "TEXT", GA_GROUP_SCRIPTS, 0, 0, MANY, ga_exec_say, GA_COMPLETE_NOTHING, "",
      "Prints the text."},
     {"ask", "", "\"QUESTION\" answer=TEXT [choices=A|B|C] [reveal=TEXT]", GA_GROUP_SCRIPTS, 0, 2, 4,

@@ -70,6 +70,7 @@ void ga_console_close(struct ga_console *console)
     ga_feed_close(console->feed);
     ga_bell_close(&console->bell);
     ga_dataset_close(console->data);
+    ga_script_forget(console);
     free(console->demo_spec);
     free(console);
 }
@@ -99,7 +100,10 @@ static int execute(struct ga_console *console, const struct ga_words *words)
     if ((command->flags & GA_COMMAND_WRITES) && console->options.readonly && words->count > 1)
         return ga_fail(GA_ESTATE, "%s writes a file, and the console was started with --readonly",
                        command->name);
-    return command->exec(console, words->count - 1, words->word + 1);
+    const int done = command->exec(console, words->count - 1, words->word + 1);
+    if (done == 0 && (command->flags & GA_COMMAND_RESTARTS))
+        console->script.generation++;
+    return done;
 }
 
 static int status_of(int code)

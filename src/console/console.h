@@ -24,6 +24,13 @@ enum ga_wait {
     GA_WAIT_BROKEN       /* nobody takes the output any more */
 };
 
+/* Where the user goes instead of on with a script. */
+enum ga_leave {
+    GA_LEAVE_NOT,
+    GA_LEAVE_PAGE,  /* to the pause before this one, with the run as it was */
+    GA_LEAVE_SCRIPT /* out; `resume` goes on */
+};
+
 /* What a front end does for the console. Functions may be NULL: then nobody is there to ask. */
 struct ga_front {
     void *self;
@@ -35,7 +42,7 @@ struct ga_front {
     /* One line of an answer to `prompt`, to be freed; NULL: the user gave up. */
     char *(*read_line)(void *self, const char *prompt);
     void (*wait_key)(void *self);
-    bool (*leaves)(void *self); /* asked after those two: the user wants out of the script */
+    enum ga_leave (*leaves)(void *self); /* asked after those two */
     void (*say)(void *self,
                 const char *text); /* a script's line to people; NULL: the sink has it */
     /* `view WORDS` and `save-display FILE`: what a screen shows. 0 or a code with its text. */

@@ -50,6 +50,7 @@ static char *plain_read_line(void *self, const char *prompt)
     char *line = ga_line_next(&plain->input, &number);
     if (number == SIGTERM || number == SIGHUP)
         plain->caught = number;
+    plain->left = number != 0;
     if (!line)
         plain->direct.out(plain->direct.self, "\n", 1);
     return line;
@@ -77,8 +78,18 @@ static void plain_wait_key(void *self)
     const int number = ga_signals_take(plain->signals);
     if (number == SIGTERM || number == SIGHUP)
         plain->caught = number;
+    plain->left = number != 0;
     plain->direct.out(plain->direct.self, gone, sizeof(gone) - 1);
     tcsetattr(STDIN_FILENO, TCSADRAIN, &usual);
+}
+
+/* ctrl-C instead of a key or an answer leaves the script. */
+static enum ga_leave plain_leaves(void *self)
+{
+    struct ga_plain *plain = self;
+    const bool left = plain->left;
+    plain->left = false;
+    return left ? GA_LEAVE_SCRIPT : GA_LEAVE_NOT;
 }
 
 /* Lines from a pipe or file: like a script, but a failure does not end it. */
@@ -126,7 +137,8 @@ static int open_plain(struct ga_plain *plain)
         .front = {.self = plain,
                   .wait = plain_wait,
                   .read_line = plain->terminal ? plain_read_line : NULL,
-                  .wait_key = plain->terminal ? plain_wait_key : NULL},
+                  .wait_key = plain->terminal ? plain_wait_key : NULL,
+                  .leaves = plain_leaves},
         .prompt = plain->terminal,
         .readonly = plain->arguments->readonly,
     };

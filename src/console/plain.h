@@ -32,6 +32,7 @@ struct ga_plain {
     int signals;
     int caught; /* the signal that ends the session; 0 */
     bool terminal;
+    bool left; /* the script, at a pause */
 };
 
 /* prompt.c: lines typed at a terminal, until the end of the file, `quit` or a signal. */

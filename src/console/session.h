@@ -13,6 +13,20 @@
 #define GA_SOURCE_DEPTH 16 /* scripts within scripts */
 #define GA_LOGS         7  /* log files at once */
 
+/* What lies between two pauses of a script. */
+struct ga_page {
+    size_t at, line; /* where it begins: a byte of the file, and the lines before it */
+    uint64_t events, generation;
+};
+
+/* A line of a script to go on from, and the pages up to there. Memory is owned. */
+struct ga_place {
+    char *path;
+    size_t at, line;
+    struct ga_page *page;
+    size_t pages;
+};
+
 struct ga_console {
     struct ga_console_options options;
     struct ga_engine *engine;
@@ -33,6 +47,13 @@ struct ga_console {
     } saved; /* the run as it was saved or loaded last */
     char stopped[GA_ERROR_TEXT];
     struct {
+        bool paused;         /* the line just run waited for someone */
+        bool back;           /* who wants to go back a page */
+        uint64_t generation; /* counts what makes the run another one */
+        size_t places;       /* where scripts were left, the innermost first */
+        struct ga_place place[GA_SOURCE_DEPTH];
+    } script;
+    struct {
         bool active;
         uint64_t ticket;
         struct ga_move asked;
@@ -49,6 +70,7 @@ void ga_say_text(struct ga_console *console, const struct ga_text *text);
 
 /* script.c: the lines of a file, up to its end, its first failure or `quit`. */
 int ga_script_run(struct ga_console *console, const char *path);
+void ga_script_forget(struct ga_console *console); /* where scripts were left */
 
 /* "gaconsole: FILE:LINE: text" for this thread's error; raises the status. Returns its code. */
 int ga_complain(struct ga_console *console);

@@ -182,12 +182,12 @@ static void a_lesson_can_be_left(void **state)
     static const struct {
         const char *text, *shown, *key;
     } cases[] = {
-        {"say here\nwait key\nsay there\n", "any key goes on", "\x1b"},
-        {"say here\nwait key\nsay there\n", "any key goes on", "\x03"},
-        {"ask here answer=1\nsay there\n", "answer:", "\x1b"},
-        {"ask here answer=1\nsay there\n", "answer:", "\x03"},
-        {"set pace 1\nsay here\nrun 100000\nsay there\n", "RUN", "\x1b"},
-        {"set pace 1\nsay here\nrun 100000\nsay there\n", "RUN", "\x03"},
+        {"say here\nwait key\nsay beyond\n", "any key goes on", "\x1b"},
+        {"say here\nwait key\nsay beyond\n", "any key goes on", "\x03"},
+        {"ask here answer=1\nsay beyond\n", "answer:", "\x1b"},
+        {"ask here answer=1\nsay beyond\n", "answer:", "\x03"},
+        {"set pace 1\nsay here\nrun 100000\nsay beyond\n", "RUN", "\x1b"},
+        {"set pace 1\nsay here\nrun 100000\nsay beyond\n", "RUN", "\x03"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct course course;
@@ -202,13 +202,77 @@ static void a_lesson_can_be_left(void **state)
         pty_settle(pty);
         pty_type(pty, cases[i].key);
         pty_expect(pty, "m micro");
-        assert_false(pty_shows(pty, "there"));
+        assert_false(pty_shows(pty, "beyond"));
         pty_expect(pty, "PAUSED");
         pty_settle(pty);
         pty_type(pty, "q");
         pty_expect_exit(pty, 0);
         remove_lesson(&course);
     }
+}
+
+/* Left and taken up again, and read backwards with the run going back as well. */
+static void a_lesson_is_resumed_and_turned_back(void **state)
+{
+    struct pty *pty = *state;
+    struct course course;
+    write_lesson(&course, "set pace max\n"
+                          "say Page one.\n"
+                          "wait key\n"
+                          "say Page two.\n"
+                          "run 10\n"
+                          "set accum 2\n"
+                          "ask \"How far?\" answer=10\n"
+                          "say Page three.\n"
+                          "run 5\n"
+                          "wait key\n"
+                          "say The end.\n");
+    const char *const argv[] = {"gaconsole", course.path, NULL};
+    pty_open(pty, &(struct pty_options){.rows = 50, .columns = 120, .argv = argv});
+    pty_expect(pty, "Page one.");
+    pty_type(pty, "\x1b");
+    pty_expect(pty, "`resume` goes on");
+    pty_expect(pty, "m micro");
+    pty_type(pty, ":resume\r");
+    pty_expect(pty, "any key goes on");
+    pty_type(pty, " ");
+    pty_expect(pty, "How far?");
+    pty_expect(pty, "update 10 ");
+    pty_type(pty, "\x1b"); /* at a question */
+    pty_expect(pty, "m micro");
+    pty_settle(pty);
+    pty_type(pty, ":resume\r");
+    pty_expect(pty, "answer:");
+    pty_type(pty, "10\r");
+    pty_expect(pty, "Page three.");
+    pty_expect(pty, "update 15 ");
+    pty_expect(pty, "A 2 ");
+    pty_type(pty, "b");
+    pty_expect(pty, "answer:");
+    pty_expect(pty, "How far?");
+    pty_expect(pty, "update 10 ");
+    pty_type(pty, "\x7f");
+    pty_expect(pty, "Page one.");
+    pty_expect(pty, "update 0 ");
+    pty_expect(pty, "A 5 ");
+    pty_settle(pty);
+    pty_type(pty, "\x7f"); /* there is none before it */
+    pty_settle(pty);
+    pty_expect(pty, "Page one.");
+    pty_type(pty, " ");
+    pty_expect(pty, "How far?");
+    pty_expect(pty, "update 10 ");
+    pty_type(pty, "10\r");
+    pty_expect(pty, "update 15 ");
+    pty_type(pty, " ");
+    pty_expect(pty, "The end.");
+    pty_expect(pty, "m micro");
+    pty_type(pty, ":resume\r");
+    pty_expect(pty, "no script was left");
+    pty_settle(pty);
+    pty_type(pty, "q");
+    pty_expect_exit(pty, 0);
+    remove_lesson(&course);
 }
 
 /* A script that waits is ended by signals like anything else. */
@@ -237,6 +301,7 @@ static const struct CMUnitTest tests[] = {
     PTY_TEST(one_question_is_answered_in_five_minutes),
     PTY_TEST(a_lesson_is_shown_and_answered),
     PTY_TEST(a_lesson_can_be_left),
+    PTY_TEST(a_lesson_is_resumed_and_turned_back),
     PTY_TEST(signals_end_a_lesson),
 };
 

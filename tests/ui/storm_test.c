@@ -82,8 +82,7 @@ static const char *const keys[] = {
     "\x15",
     "\x17",
     "\x04",
-    "\x1b"
-    "b",
+    "\033b",
     "\x1b[1;5C",
     "\xc3\xa9",
     "\xe4\xb8\xad",

@@ -270,15 +270,11 @@ static void press_keys(struct ga_app *app, const struct ga_input *input)
     const bool special = input->key > 0x10ffff || input->key == GA_KEY_ENTER;
     if (input->key == GA_KEY_PASTE && app->busy == 0)
         take_paste(app, input);
-    else if (row && !special)
-        acts[row->act](app, row, input->key);
-    else if (press_panel(app, app->display.wish.focus, input->key))
+    else if ((!row || special) && press_panel(app, app->display.wish.focus, input->key))
         return;
     else if (row)
         acts[row->act](app, row, input->key);
-    else if (special && press_panel(app, ga_panel_find("log"), input->key))
-        return;
-    else
+    else if (!special || !press_panel(app, ga_panel_find("log"), input->key))
         note(app, "press : to type a command, ? for the keys");
 }
 

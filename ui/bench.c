@@ -204,8 +204,8 @@ static int measure_keys(struct ga_seat *seat, double *median_ms, double *worst_m
 /* Four replicas that train, at a pace: when the first charts, which change fastest, are behind. */
 static int open_training(struct ga_seat *seat, const char *pace)
 {
-    const char *const argv[] = {"-e", "set replicas 4 pace max", "-e", "run " WARM, "-e", pace,
-                                NULL};
+    static const char warm[] = "run " WARM;
+    const char *const argv[] = {"-e", "set replicas 4 pace max", "-e", warm, "-e", pace, NULL};
     int code = ga_seat_open(seat, GA_SEAT_SCREEN, argv, ROWS, COLUMNS);
     if (code == 0)
         code = ga_seat_expect(seat, 0, "at update " WARM);

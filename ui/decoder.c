@@ -155,9 +155,8 @@ static void find_ss3(const char *bytes, size_t count, struct found *out)
 static void find_string(const char *bytes, size_t count, struct found *out)
 {
     for (size_t at = 2; at < count && out->length == 0; at++) {
-        if (bytes[at] == '\a')
-            out->length = at + 1;
-        else if (bytes[at] == '\\' && bytes[at - 1] == ESCAPE && at > 2)
+        const bool terminator = bytes[at] == '\\' && bytes[at - 1] == ESCAPE && at > 2;
+        if (bytes[at] == '\a' || terminator)
             out->length = at + 1;
         else if (at == SEQUENCE_LIMIT)
             out->length = at;
@@ -219,7 +218,7 @@ static void give_up(const char *bytes, size_t count, struct found *out)
     } else if (count == 1) {
         out->key = GA_KEY_ESCAPE;
     } else if (count == 2 && bytes[1] >= 0x20 && bytes[1] < 0x7f) {
-        out->key = bytes[1];
+        out->key = (unsigned char)bytes[1];
         out->modifiers = GA_MODIFIER_ALT;
     }
 }

@@ -37,7 +37,7 @@ static void run_child(const char *terminal, enum ga_seat_kind kind, const char *
     setenv("LC_ALL", "C.UTF-8", 1);
     setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     unsetenv("NO_COLOR");
-    execv("/proc/self/exe", (char *const *)(uintptr_t)word);
+    execv("/proc/self/exe", (char *const *)word);
     _exit(127);
 }
 

@@ -65,7 +65,7 @@ int ga_term_check(void)
     if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
         return refuse(name, "is not known on this machine");
     const char *move_cursor = tigetstr("cup");
-    const bool movable = move_cursor && move_cursor != (char *)-1;
+    const bool movable = move_cursor && (intptr_t)move_cursor != -1;
     del_curterm(cur_term);
     return movable ? 0 : refuse(name, "cannot move its cursor");
 }
@@ -93,7 +93,7 @@ static void write_bytes(const struct ga_term *term, const char *bytes, size_t co
 static void append_capability(struct ga_text *out, const char *name)
 {
     const char *at = tigetstr(name);
-    if (!at || at == (char *)-1)
+    if (!at || (intptr_t)at == -1)
         return;
     while (*at) {
         const char *end = at[0] == '$' && at[1] == '<' ? strchr(at, '>') : NULL;
@@ -169,7 +169,7 @@ static int open_screen(struct ga_term *term, enum ga_color_when when)
 static const char *capability(const char *name)
 {
     const char *text = tigetstr(name);
-    return text && text != (char *)-1 ? text : "";
+    return text && (intptr_t)text != -1 ? text : "";
 }
 
 /* Whether the terminal moves its cursor and colours its text by ECMA-48, as nearly all do. */

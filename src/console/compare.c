@@ -70,9 +70,9 @@ size_t ga_tracks_align(const struct ga_track *a, const struct ga_track *b, bool 
     double step = most > 2 ? round_step((last - first) / (double)(most - 1)) : INFINITY;
     if (whole && step < 1)
         step = 1;
-    double k = floor(first / step) + 1;
-    for (; k * step < last && rows + 1 < most; k++)
-        add_row(a, b, k * step, out, &rows);
+    const double before = floor(first / step);
+    for (int k = 1; (before + k) * step < last && rows + 1 < most; k++)
+        add_row(a, b, (before + k) * step, out, &rows);
     add_row(a, b, last, out, &rows);
     return rows;
 }

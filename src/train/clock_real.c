@@ -105,7 +105,7 @@ static bool earliest(const struct ga_clock_state *clock, size_t *replica)
 /* The mutex is a detail of a clock that is const to its reader. */
 static pthread_mutex_t *lock_of(const struct ga_clock_state *clock)
 {
-    return (pthread_mutex_t *)(uintptr_t)&clock->lock;
+    return (pthread_mutex_t *)&clock->lock;
 }
 
 static bool real_first(const struct ga_clock_state *clock, size_t *replica, int64_t *time_ns)

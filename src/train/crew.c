@@ -58,10 +58,10 @@ static size_t pieces_of(const struct ga_run *run, const struct ga_settings *sett
 
 size_t ga_crew_item(const struct ga_run *run, const struct ga_settings *settings, size_t r)
 {
-    size_t replicas = (size_t)settings->replicas, pieces = replicas, share = 0, shard = 0;
+    size_t replicas = (size_t)settings->replicas, share = 0, shard = 0;
 
     if (settings->sharding == GA_SHARD_STREAM) {
-        pieces = shares_pieces(settings) ? pieces_of(run, settings) : replicas;
+        size_t pieces = shares_pieces(settings) ? pieces_of(run, settings) : replicas;
         return part(window_of(run, settings), pieces, r % pieces);
     }
     share = part((size_t)ga_plan_window(settings), replicas, r);

@@ -132,7 +132,7 @@ static int fork_call(struct ga_engine *engine, void *arg)
 
 int ga_engine_fork(struct ga_engine *engine, const char *name)
 {
-    return ga_engine_ask(engine, fork_call, (void *)(uintptr_t)name);
+    return ga_engine_ask(engine, fork_call, (void *)name);
 }
 
 static int use_call(struct ga_engine *engine, void *arg)
@@ -152,7 +152,7 @@ static int use_call(struct ga_engine *engine, void *arg)
 
 int ga_engine_use(struct ga_engine *engine, const char *name)
 {
-    return ga_engine_ask(engine, use_call, (void *)(uintptr_t)name);
+    return ga_engine_ask(engine, use_call, (void *)name);
 }
 
 static void end_move_of(struct ga_engine *engine, struct engine_slot *slot)
@@ -188,7 +188,7 @@ static int drop_call(struct ga_engine *engine, void *arg)
 
 int ga_engine_drop(struct ga_engine *engine, const char *name)
 {
-    return ga_engine_ask(engine, drop_call, (void *)(uintptr_t)name);
+    return ga_engine_ask(engine, drop_call, (void *)name);
 }
 
 static void describe(const struct ga_engine *engine, const struct engine_slot *slot,

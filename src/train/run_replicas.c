@@ -70,7 +70,7 @@ static int fresh_init(struct ga_run *run, struct fresh *fresh, size_t replicas)
         run->collective->open(&fresh->group, replicas) < 0 ||
         run->clock_kind->open(&fresh->clock, replicas) < 0) {
         fresh_fini(run, fresh);
-        return ga_error_code();
+        return GA_ENOMEM; /* nothing else goes wrong in these */
     }
     return GA_OK;
 }

@@ -24,9 +24,9 @@ static size_t block_bytes(size_t parameters, size_t state_blocks)
 
 static float *first_line(struct ga_version *version)
 {
-    uintptr_t end = (uintptr_t)(version + 1);
+    char *end = (char *)(version + 1);
 
-    return (float *)((end + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
+    return (float *)(end + -(uintptr_t)end % LINE_BYTES);
 }
 
 int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blocks)

@@ -22,15 +22,15 @@ struct ga_task {
 
 /* threads 0: the caller does everything, in ga_workers_wait(). */
 int ga_workers_open(struct ga_workers **out, int threads);
-void ga_workers_close(struct ga_workers *workers);
-int ga_workers_lanes(const struct ga_workers *workers); /* threads + 1 */
+void ga_workers_close(struct ga_workers *pool);
+int ga_workers_lanes(const struct ga_workers *pool); /* threads + 1 */
 
-void ga_workers_submit(struct ga_workers *workers, struct ga_task *task);
+void ga_workers_submit(struct ga_workers *pool, struct ga_task *task);
 
 /* Returns when `task` is done; meanwhile the caller takes tasks that no worker has begun. */
-void ga_workers_wait(struct ga_workers *workers, struct ga_task *task);
+void ga_workers_wait(struct ga_workers *pool, struct ga_task *task);
 
 /* The same without taking any: the caller only waits. */
-void ga_workers_join(struct ga_workers *workers, struct ga_task *task);
+void ga_workers_join(struct ga_workers *pool, struct ga_task *task);
 
 #endif

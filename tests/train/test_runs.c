@@ -238,7 +238,7 @@ static bool is_late(const void *self, struct ga_run *run)
 static void test_each_has_its_own_end(void **state)
 {
     static const uint64_t at = 35;
-    struct ga_condition condition = {.holds = is_late, .self = (void *)(uintptr_t)&at};
+    struct ga_condition condition = {.holds = is_late, .self = (void *)&at};
     struct ga_engine_rig rig;
     struct ga_run_info info;
 

@@ -83,7 +83,7 @@ static void start(const struct pty *pty, const struct pty_options *options)
     setenv("HOME", pty->home, 1);
     apply(usual);
     apply(options->env);
-    execvp(program, (char *const *)(uintptr_t)argv);
+    execvp(program, (char *const *)argv);
     _exit(127);
 }
 

@@ -30,7 +30,7 @@ struct test_scene {
 
 /* Fails the test when it cannot be made. */
 struct test_scene *test_scene_open(enum test_scene_kind kind);
-void test_scene_close(struct test_scene *scene);
+void test_scene_close(struct test_scene *test);
 
 /* The keys of a bottom line. */
 extern const struct ga_hint test_hints[];

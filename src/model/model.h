@@ -49,7 +49,7 @@ struct ga_optimizer_spec {
 /* Running scalars of an optimizer; part of every checkpoint. Start: {0, 1, 1}. */
 struct ga_optimizer_scalars {
     uint64_t t;         /* updates applied */
-    double beta1_power; /* beta1^t as a running product */
+    double beta1_power; /* beta1^t as a running product; 1 under sgd, which has no betas */
     double beta2_power;
 };
 

@@ -36,14 +36,15 @@ void ga_optimizer_advance(const struct ga_optimizer_spec *spec,
 {
     *step = (struct ga_step){.kind = spec->kind};
     scalars->t++;
-    scalars->beta1_power *= spec->beta1;
-    scalars->beta2_power *= spec->beta2;
     step->scaled = clip_scale != 1.0;
     step->gradient_scale = (float)clip_scale;
-    if (spec->kind == GA_STEP_SGD)
+    if (spec->kind == GA_STEP_SGD) { /* no powers: in a long run they get subnormal, hence slow */
         fill_sgd(spec, lr, step);
-    else
-        fill_adam(spec, scalars, lr, step);
+        return;
+    }
+    scalars->beta1_power *= spec->beta1;
+    scalars->beta2_power *= spec->beta2;
+    fill_adam(spec, scalars, lr, step);
 }
 
 double ga_clip_scale(double max_norm, double norm)

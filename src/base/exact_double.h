@@ -54,29 +54,17 @@ GA_EXACT_DOUBLE double ga_exact_nearest(double x)
     return (x + 0x1.8p52) - 0x1.8p52;
 }
 
-/* -inf at 0, NaN below. With x = 2^k m, sqrt(1/2) <= m < sqrt(2), f = m - 1, s = f/(2+f):
- * log m = 2 atanh(s) = f - s (f - R), R = 2 (s^2/3 + s^4/5 + ...). */
-GA_EXACT_DOUBLE double ga_exact_log(double x)
+/* log(x * 2^k) for finite x >= 2^-1022. With x = 2^k m, sqrt(1/2) <= m < sqrt(2), f = m - 1,
+ * s = f/(2+f): log m = 2 atanh(s) = f - s (f - R), R = 2 (s^2/3 + s^4/5 + ...). */
+GA_EXACT_DOUBLE double ga_exact_log_of_normal(double x, int k)
 {
-    int k = 0;
-    if (!(x > 0.0)) {
-        return x == 0.0 ? ga_exact_from_bits(GA_EXACT_MINUS_INFINITY)
-                        : ga_exact_from_bits(GA_EXACT_NAN);
-    }
-    if (x > 0x1.fffffffffffffp1023) {
-        return x;
-    }
-    if (x < 0x1p-1022) {
-        x *= 0x1p54;
-        k = -54;
-    }
     uint64_t bits = ga_exact_bits(x);
     k += (int)(bits >> 52) - 1023;
-    double m = ga_exact_from_bits((bits & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL);
-    if (m >= 0x1.6a09e667f3bcdp+0) {
-        m *= 0.5;
-        k++;
-    }
+    /* Halved by its exponent where it is sqrt(2) or more; half of all are, so not by a branch. */
+    uint64_t fraction = bits & 0x000fffffffffffffULL;
+    uint64_t large = fraction >= 0x6a09e667f3bcdULL;
+    double m = ga_exact_from_bits(fraction | (0x3ffULL - large) << 52);
+    k += (int)large;
     double f = m - 1.0;
     double s = f / (2.0 + f);
     double z = s * s;
@@ -93,6 +81,24 @@ GA_EXACT_DOUBLE double ga_exact_log(double x)
     r = r * z + 0x1.5555555555555p-1;
     r = r * z;
     return (double)k * 0x1.62e42feep-1 - ((s * (f - r) - (double)k * 0x1.a39ef35793c76p-33) - f);
+}
+
+/* -inf at 0, NaN below. */
+GA_EXACT_DOUBLE double ga_exact_log(double x)
+{
+    int k = 0;
+    if (!(x > 0.0)) {
+        return x == 0.0 ? ga_exact_from_bits(GA_EXACT_MINUS_INFINITY)
+                        : ga_exact_from_bits(GA_EXACT_NAN);
+    }
+    if (x > 0x1.fffffffffffffp1023) {
+        return x;
+    }
+    if (x < 0x1p-1022) {
+        x *= 0x1p54;
+        k = -54;
+    }
+    return ga_exact_log_of_normal(x, k);
 }
 
 /* 0 below -746, inf above 709.79. With x = n log 2 + r, |r| <= log(2)/2: 2^n (1 + r + r^2 (1/2 +

@@ -74,14 +74,66 @@ double ga_time_jitter(const struct ga_settings *settings, uint32_t replica, uint
     return jitter_of[settings->jitter.kind](&draw);
 }
 
-int64_t ga_time_item(const struct ga_settings *settings, uint32_t replica, uint64_t item,
-                     size_t examples, double slow)
+static int64_t item_ns(const struct ga_settings *settings, size_t examples, double slow,
+                       double jitter)
 {
     double nominal =
         (double)settings->base_ns + (double)settings->per_example_ns * (double)examples;
-    int64_t ns = round_ns(nominal * slow * ga_time_jitter(settings, replica, item));
+    int64_t ns = round_ns(nominal * slow * jitter);
 
     return ns < 1 ? 1 : ns;
+}
+
+int64_t ga_time_item(const struct ga_settings *settings, uint32_t replica, uint64_t item,
+                     size_t examples, double slow)
+{
+    return item_ns(settings, examples, slow, ga_time_jitter(settings, replica, item));
+}
+
+static bool serves(const struct ga_time_ahead *ahead, const struct ga_settings *settings,
+                   uint64_t item)
+{
+    return ahead->drawn && item - ahead->first < GA_TIME_AHEAD && ahead->seed == settings->seed &&
+           ahead->kind == settings->jitter.kind && ahead->a == settings->jitter.a &&
+           ahead->b == settings->jitter.b;
+}
+
+/* A uniform draw is at least 2^-33, and logarithms in a row without a branch overlap. */
+static void draw_exponentials(struct ga_time_ahead *ahead, uint32_t replica)
+{
+    uint32_t words[GA_TIME_AHEAD][4];
+
+    for (size_t k = 0; k < GA_TIME_AHEAD; k++)
+        ga_draw(ahead->seed, ahead->first + k, replica, GA_DRAW_JITTER, words[k]);
+    for (size_t k = 0; k < GA_TIME_AHEAD; k++)
+        ahead->factor[k] = -ga_exact_log_of_normal(ga_uniform(words[k][0]), 0);
+}
+
+static void draw_ahead(struct ga_time_ahead *ahead, const struct ga_settings *settings,
+                       uint32_t replica, uint64_t item)
+{
+    ahead->first = item;
+    ahead->seed = settings->seed;
+    ahead->kind = settings->jitter.kind;
+    ahead->a = settings->jitter.a;
+    ahead->b = settings->jitter.b;
+    ahead->drawn = true;
+    if (settings->jitter.kind == GA_JITTER_EXPONENTIAL) {
+        draw_exponentials(ahead, replica);
+        return;
+    }
+    for (uint64_t k = 0; k < GA_TIME_AHEAD; k++)
+        ahead->factor[k] = ga_time_jitter(settings, replica, item + k);
+}
+
+int64_t ga_time_next_item(const struct ga_settings *settings, struct ga_time_ahead *ahead,
+                          uint32_t replica, uint64_t item, size_t examples, double slow)
+{
+    if (settings->jitter.kind == GA_JITTER_CONSTANT)
+        return item_ns(settings, examples, slow, 1);
+    if (!serves(ahead, settings, item))
+        draw_ahead(ahead, settings, replica, item);
+    return item_ns(settings, examples, slow, ahead->factor[item - ahead->first]);
 }
 
 uint64_t ga_time_message_bytes(size_t parameters)

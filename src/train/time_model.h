@@ -8,6 +8,7 @@
 #ifndef GA_TRAIN_TIME_MODEL_H
 #define GA_TRAIN_TIME_MODEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,24 @@
 
 /* The jitter factor of item `item` on `replica`. */
 double ga_time_jitter(const struct ga_settings *settings, uint32_t replica, uint64_t item);
+
+/*
+ * Jitter factors of one replica's next items. A factor depends on (settings, replica, item) alone,
+ * and several at once cost little more than one. All 0: none yet.
+ */
+#define GA_TIME_AHEAD 8
+struct ga_time_ahead {
+    uint64_t first; /* item of factor[0] */
+    uint64_t seed;  /* what they were drawn for */
+    enum ga_jitter kind;
+    double a, b;
+    bool drawn;
+    double factor[GA_TIME_AHEAD];
+};
+
+/* ga_time_item() by way of `ahead`, which belongs to this replica: the same numbers. */
+int64_t ga_time_next_item(const struct ga_settings *settings, struct ga_time_ahead *ahead,
+                          uint32_t replica, uint64_t item, size_t examples, double slow);
 
 /* Capped at 2^62 ns. */
 int64_t ga_time_item(const struct ga_settings *settings, uint32_t replica, uint64_t item,

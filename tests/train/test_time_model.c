@@ -116,6 +116,31 @@ static void test_draws_stand_alone(void **state)
     }
 }
 
+/* Times drawn some at once are those drawn one by one, wherever the next item is asked for. */
+static void test_draws_ahead(void **state)
+{
+    static const char *const jitters[] = {
+        "jitter constant base 1ms",           "jitter uniform(0.5,1.5) base 1ms",
+        "jitter lognormal(0.7) base 1ms",     "jitter exponential base 1ms",
+        "jitter shifted(0.3) base 1ms",       "jitter straggler(0.3,4) base 1ms",
+        "jitter exponential base 1ms seed 9",
+    };
+    struct ga_test_random random = {.seed = 3};
+    struct ga_time_ahead ahead = {0}; /* goes on over changes of the settings, as in a run */
+    uint64_t item = 0;
+
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        struct ga_settings set = with(jitters[ga_test_draw(&random, 7)]);
+
+        if (ga_test_draw(&random, 3) == 0)
+            item = ga_test_draw(&random, 50) + (round % 5 == 0 ? UINT64_MAX - 55 : 0);
+        for (uint32_t k = ga_test_draw(&random, 20); k > 0; k--, item++)
+            assert_int_equal(ga_time_next_item(&set, &ahead, 5, item, 3, 1.5),
+                             ga_time_item(&set, 5, item, 3, 1.5));
+    }
+}
+
 static void test_item_times(void **state)
 {
     struct ga_settings set = with("base 2ms per-example 3us");
@@ -162,9 +187,13 @@ static void test_sums_stay_below_the_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_draws),      cmocka_unit_test(test_means),
-        cmocka_unit_test(test_draws_stand_alone), cmocka_unit_test(test_item_times),
-        cmocka_unit_test(test_communication),     cmocka_unit_test(test_sums_stay_below_the_limit),
+        cmocka_unit_test(test_golden_draws),
+        cmocka_unit_test(test_means),
+        cmocka_unit_test(test_draws_stand_alone),
+        cmocka_unit_test(test_draws_ahead),
+        cmocka_unit_test(test_item_times),
+        cmocka_unit_test(test_communication),
+        cmocka_unit_test(test_sums_stay_below_the_limit),
     };
 
     return ga_test_main(tests);

@@ -56,7 +56,8 @@ void ga_modes_report_text(const struct ga_modes *modes, struct ga_text *out)
     ga_text_printf(out, " %9s %8s\n", "median", "best");
     for (size_t k = 0; k < modes->count; k++)
         line(modes, &modes->contest[k], out);
-    ga_text_puts(out, "\nmillion events per second; updates per second\n");
+    ga_text_puts(out, "\nmillion events a second of processor time, item times exponential; "
+                      "updates a second of wall time\n");
 }
 
 static void field(struct ga_text *out, const char *name, double value)

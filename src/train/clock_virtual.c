@@ -1,6 +1,7 @@
 /*
  * Virtual time: a binary heap of replicas keyed by (time, replica), with each replica's place in
- * it, so that rescheduling and cancelling cost log P.
+ * it, so that rescheduling and cancelling cost log P. A turn that is cancelled at the top leaves a
+ * hole there, which the next one scheduled fills: nearly always it is the same replica's next.
  */
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ struct ga_clock_state {
     size_t count;
     struct turn *heap; /* by (time, replica) */
     size_t *place;     /* of each replica in `heap`, or ABSENT */
+    bool hole;         /* heap[0] is not a turn any more; it is before all others */
 };
 
 static void virtual_close(struct ga_clock_state *clock)
@@ -49,9 +51,10 @@ static int virtual_open(struct ga_clock_state **out, size_t replicas)
     return GA_OK;
 }
 
+/* Without branches: who comes first is not to be foreseen. */
 static inline bool before(struct turn a, struct turn b)
 {
-    return a.time_ns < b.time_ns || (a.time_ns == b.time_ns && a.replica < b.replica);
+    return (a.time_ns < b.time_ns) | ((a.time_ns == b.time_ns) & (a.replica < b.replica));
 }
 
 static inline void put(struct ga_clock_state *clock, size_t at, struct turn turn)
@@ -68,8 +71,8 @@ static void settle(struct ga_clock_state *clock, size_t at, struct turn turn)
         at = (at - 1) / 2;
     }
     for (size_t child = 2 * at + 1; child < clock->count; child = 2 * at + 1) {
-        if (child + 1 < clock->count && before(clock->heap[child + 1], clock->heap[child]))
-            child++;
+        if (child + 1 < clock->count)
+            child += before(clock->heap[child + 1], clock->heap[child]);
         if (!before(clock->heap[child], turn))
             break;
         put(clock, at, clock->heap[child]);
@@ -78,32 +81,59 @@ static void settle(struct ga_clock_state *clock, size_t at, struct turn turn)
     put(clock, at, turn);
 }
 
+/* The last turn of the heap goes into the free place `at`. */
+static void fill(struct ga_clock_state *clock, size_t at)
+{
+    if (at < --clock->count)
+        settle(clock, at, clock->heap[clock->count]);
+}
+
+static void close_hole(struct ga_clock_state *clock)
+{
+    if (clock->hole)
+        fill(clock, 0);
+    clock->hole = false;
+}
+
 static void virtual_schedule(struct ga_clock_state *clock, size_t replica, int64_t time_ns)
 {
     size_t at = clock->place[replica];
 
-    settle(clock, at == ABSENT ? clock->count++ : at, (struct turn){time_ns, replica});
+    if (at != ABSENT)
+        close_hole(clock);
+    if (at == ABSENT)
+        at = clock->hole ? 0 : clock->count++;
+    else
+        at = clock->place[replica]; /* closing the hole may have moved it */
+    clock->hole = false;
+    settle(clock, at, (struct turn){time_ns, replica});
 }
 
 static void virtual_cancel(struct ga_clock_state *clock, size_t replica)
 {
     size_t at = clock->place[replica];
-    struct turn last;
 
     if (at == ABSENT)
         return;
+    close_hole(clock);
+    at = clock->place[replica];
     clock->place[replica] = ABSENT;
-    last = clock->heap[--clock->count];
-    if (last.replica != replica)
-        settle(clock, at, last);
+    if (at == 0)
+        clock->hole = true;
+    else
+        fill(clock, at);
 }
 
 static bool virtual_first(const struct ga_clock_state *clock, size_t *replica, int64_t *time_ns)
 {
-    if (clock->count == 0)
+    size_t first = clock->hole;
+
+    if (clock->count <= first)
         return false;
-    *replica = clock->heap[0].replica;
-    *time_ns = clock->heap[0].time_ns;
+    if (clock->hole && clock->count > 2 && before(clock->heap[2], clock->heap[1]))
+        first = 2;
+    *replica = clock->heap[first].replica;
+    *time_ns = clock->heap[first].time_ns;
     return true;
 }
 

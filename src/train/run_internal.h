@@ -15,6 +15,7 @@
 #include "train/policy.h"
 #include "train/run.h"
 #include "train/sharpness.h"
+#include "train/time_model.h"
 #include "train/workers.h"
 
 /* How an item is cut into micro-batches, worked out once for items that are alike. */
@@ -43,6 +44,7 @@ struct ga_replica {
     struct ga_tally micro_tally;
     size_t next_first, next_count; /* of its item's examples: the next micro-batch */
     struct ga_item_cut cut;
+    struct ga_time_ahead ahead;
     double sole_norm; /* of the item's only micro-batch, while it is the only one */
     bool has_sole_norm;
     float *mean; /* (parameters) mean gradient in `sums`, while has_mean: for the cosine */
@@ -179,6 +181,7 @@ static inline struct ga_context *run_context(struct ga_run *run, int lane)
 
 /* run_item.c: one replica's item. Times are virtual ns. */
 int ga_item_start(struct ga_run *run, size_t replica, int64_t time_ns);
+int64_t ga_item_part_of(int64_t span_ns, uint64_t done, uint64_t all); /* done/all of a span */
 int ga_item_micro(struct ga_run *run, size_t replica, int64_t time_ns);
 /* As `micros` micro-batches that a worker has added up already; the sums are the replica's. */
 int ga_item_take_whole(struct ga_run *run, size_t replica, int64_t time_ns, uint32_t micros);
@@ -247,6 +250,7 @@ int ga_local_apply(struct ga_run *run);
 /* run_hogwild.c */
 int ga_hogwild_enter(struct ga_run *run); /* the server's weights become the shared ones */
 void ga_hogwild_leave(struct ga_run *run);
+int ga_hogwild_pull(struct ga_run *run, size_t replica);
 int ga_hogwild_start(struct ga_run *run, size_t replica);
 bool ga_hogwild_between(const struct ga_run *run, size_t replica); /* a coordinate comes next */
 int ga_hogwild_touch(struct ga_run *run, size_t replica, int64_t time_ns);

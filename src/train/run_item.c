@@ -7,15 +7,12 @@
 #include "train/run_internal.h"
 #include "train/time_model.h"
 
-/*
- * The share done/examples of a time span. The product is up to 2^62 * 2^18; 64 bits nearly always
- * hold it, and divide faster.
- */
-static int64_t part_of(int64_t span_ns, uint64_t done, uint64_t examples)
+/* The product is up to 2^62 * 2^33; 64 bits nearly always hold it, and divide faster. */
+int64_t ga_item_part_of(int64_t span_ns, uint64_t done, uint64_t all)
 {
-    if (span_ns >> 44 == 0)
-        return (int64_t)((uint64_t)span_ns * done / examples);
-    return (int64_t)((__extension__(__int128) span_ns) * (int64_t)done / (int64_t)examples);
+    if (span_ns >> 44 == 0 && done >> 20 == 0)
+        return (int64_t)((uint64_t)span_ns * done / all);
+    return (int64_t)((__extension__(__int128) span_ns) * (int64_t)done / (int64_t)all);
 }
 
 static void work_out_cut(struct ga_item_cut *cut, const struct ga_replica_value *v)
@@ -51,7 +48,7 @@ int64_t ga_item_aim(struct ga_replica *replica)
         return v->start_ns + cut->each_ns * (int64_t)done;
     if (done == v->examples)
         return v->finish_ns;
-    return v->start_ns + part_of(cut->span_ns, done, v->examples);
+    return v->start_ns + ga_item_part_of(cut->span_ns, done, v->examples);
 }
 
 /* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
@@ -151,15 +148,18 @@ double ga_item_row_weight(const struct ga_run *run, const uint32_t *rows, size_t
 bool ga_item_may_start(const struct ga_run *run, size_t r)
 {
     const struct ga_replica_value *v = &run->replica[r].v;
-    struct ga_turn turn = {
+    struct ga_turn turn;
+
+    if (v->state != GA_REPLICA_READY || v->dead)
+        return false;
+    turn = (struct ga_turn){
         .settings = run_set(run),
         .window = &run->window,
         .replica = v,
         .closed = ga_run_closed(run),
         .least_clock = run->least_clock,
     };
-
-    return v->state == GA_REPLICA_READY && !v->dead && run->policy->may_start(&turn);
+    return run->policy->may_start(&turn);
 }
 
 void ga_item_schedule(struct ga_run *run, size_t r)
@@ -177,6 +177,8 @@ static int pull(struct ga_run *run, size_t r)
 {
     struct ga_replica_value *v = &run->replica[r].v;
 
+    if (run_is(run, GA_FAMILY_SHARED))
+        return ga_hogwild_pull(run, r);
     ga_version_close(v->read);
     v->read = NULL;
     if (!run_is(run, GA_FAMILY_ROUND))
@@ -203,8 +205,9 @@ int ga_item_start(struct ga_run *run, size_t r, int64_t time_ns)
     v->micros = ga_plan_micros(run_set(run), v->examples);
     v->idle_ns += time_ns - v->free_ns;
     v->start_ns = time_ns;
-    v->finish_ns = ga_time_add(
-        time_ns, ga_time_item(run_set(run), (uint32_t)r, v->items, v->examples, v->slow));
+    v->finish_ns =
+        ga_time_add(time_ns, ga_time_next_item(run_set(run), &replica->ahead, (uint32_t)r, v->items,
+                                               v->examples, v->slow));
     v->items++;
     if (run_is(run, GA_FAMILY_SHARED) && ga_hogwild_start(run, r) < 0)
         return ga_error_code();

@@ -79,12 +79,11 @@ static bool anyone_runs(const struct ga_run *run)
 /* Without the killed where a window goes on without them. */
 static uint32_t count_pushers(const struct ga_run *run)
 {
-    bool all = run_set(run)->failure == GA_FAILURE_WAIT;
-    uint32_t count = 0;
+    bool all = run_set(run)->sharding == GA_SHARD_STREAM || run->replicas < run->table->train;
 
-    for (size_t r = 0; r < run->replicas; r++)
-        count += run_has_rows(run, r) && (all || !run->replica[r].v.dead);
-    return count;
+    if (run_set(run)->failure == GA_FAILURE_CONTINUE)
+        return (uint32_t)(run->replicas - run->absent);
+    return (uint32_t)(all ? run->replicas : run->table->train);
 }
 
 void ga_push_expect(struct ga_run *run)
@@ -120,7 +119,7 @@ static bool worth_asking(const struct ga_run *run)
 static int start_others(struct ga_run *run)
 {
     for (size_t r = 0; r < run->replicas && run->waiting > 0; r++)
-        if (run_takes_part(run, r) && ga_item_may_start(run, r) && start(run, r) < 0)
+        if (ga_item_may_start(run, r) && run_has_rows(run, r) && start(run, r) < 0)
             return ga_error_code();
     run->asked = true;
     run->asked_clock = run->least_clock;
@@ -215,6 +214,15 @@ static void release_pusher(struct ga_run *run, size_t r)
     run->waiting++;
 }
 
+/* A single push, whose own mean is known, is the whole buffer: g is that mean. */
+static bool is_sole_mean(const struct ga_run *run)
+{
+    const struct ga_window_state *w = &run->window;
+
+    return w->arrived == 1 && run_set(run)->reduce != GA_REDUCE_SUM && w->closer >= 0 &&
+           run->replica[w->closer].has_mean && run->replica[w->closer].has_kept;
+}
+
 static void find_gradient(struct ga_run *run)
 {
     struct ga_window_state *w = &run->window;
@@ -223,8 +231,14 @@ static void find_gradient(struct ga_run *run)
 
     w->loss = ga_tally_loss_sum(&w->total) / weight;
     run->has_gradient = weight > 0;
-    if (run->has_gradient)
-        w->norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
+    if (!run->has_gradient)
+        return;
+    if (is_sole_mean(run)) {
+        w->norm = run->replica[w->closer].v.norm;
+        memcpy(run->gradient, run->replica[w->closer].mean, run->net.parameters * sizeof(float));
+        return;
+    }
+    w->norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
 }
 
 /* How the push that just filled the buffer points; its sums are still in the replica. */
@@ -236,9 +250,11 @@ static void compare_push(struct ga_run *run, size_t r)
 
     if (!run->has_gradient || !(own > 0))
         return;
-    run->compute->mean(&run->net, replica->sums, own, run->item_gradient);
-    replica->v.cosine = ga_dot(run->item_gradient, run->gradient, run->net.parameters) /
-                        (replica->v.norm * w->norm);
+    if (!replica->has_mean)
+        run->compute->mean(&run->net, replica->sums, own, replica->mean);
+    replica->has_mean = true;
+    replica->v.cosine =
+        ga_dot(replica->mean, run->gradient, run->net.parameters) / (replica->v.norm * w->norm);
 }
 
 static int apply_step(struct ga_run *run)
@@ -370,7 +386,8 @@ static int end_of_work(struct ga_run *run, size_t r, int64_t time_ns)
     if (run->replica[r].v.state == GA_REPLICA_SENDING)
         return turn(run, r, time_ns);
     served = send(run, r, time_ns);
-    run->clock_kind->schedule(run->clock, r, served);
+    if (served != time_ns || run->clock_kind->begin)
+        run->clock_kind->schedule(run->clock, r, served);
     if (served == time_ns)
         return turn(run, r, time_ns);
     run->now_ns = time_ns;

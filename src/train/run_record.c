@@ -31,17 +31,20 @@ uint64_t ga_run_closed(const struct ga_run *run)
 void ga_run_noise(struct ga_run *run)
 {
     const struct ga_window_state *w = &run->window;
-    double weight = ga_tally_weight_sum(&w->total);
-    double big = weight * weight / w->total.weight_square;
-    double small = w->micros / w->micro_inverse_count;
-    double mean_square = w->micro_norm_square / w->micros;
+    double weight = 0, big = 0, small = 0, mean_square = 0;
     double norm = w->norm, trace = 0, signal = 0;
 
+    if (w->skipped || w->micros < 2)
+        return;
+    weight = ga_tally_weight_sum(&w->total);
+    big = weight * weight / w->total.weight_square;
+    small = w->micros / w->micro_inverse_count;
+    mean_square = w->micro_norm_square / w->micros;
     if (run_set(run)->reduce == GA_REDUCE_SUM)
         norm /= weight;
     trace = (mean_square - norm * norm) / (1 / small - 1 / big);
     signal = (big * norm * norm - small * mean_square) / (big - small);
-    if (w->skipped || w->micros < 2 || !(big > small) || !isfinite(trace) || !isfinite(signal))
+    if (!(big > small) || !isfinite(trace) || !isfinite(signal))
         return;
     run->noise.trace = NOISE_DECAY * run->noise.trace + (1 - NOISE_DECAY) * trace;
     run->noise.signal = NOISE_DECAY * run->noise.signal + (1 - NOISE_DECAY) * signal;

@@ -146,15 +146,21 @@ static int start_ready(struct ga_run *run)
     return GA_OK;
 }
 
+/* Field by field, as run_event() is. */
 void ga_window_begin(struct ga_run *run)
 {
-    uint64_t number = run->window.number + 1;
+    struct ga_window_state *w = &run->window;
 
-    memset(&run->window, 0, sizeof run->window);
-    run->window.number = number;
-    run->window.open_ns = run->now_ns;
-    run->window.clip_scale = run->window.scale = 1;
-    run->window.closer = -1;
+    w->number++;
+    w->open_ns = run->now_ns;
+    w->examples = w->epoch = w->staleness = 0;
+    w->expected = w->arrived = w->micros = 0;
+    w->closer = -1;
+    w->skipped = false;
+    w->window_weight = w->micro_norm_square = w->micro_inverse_count = 0;
+    w->loss = w->norm = w->lr = w->update_norm = 0;
+    w->clip_scale = w->scale = 1;
+    ga_tally_clear(&w->total);
 }
 
 int ga_window_open_next(struct ga_run *run)

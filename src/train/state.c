@@ -54,14 +54,23 @@ int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blo
 
 struct ga_version *ga_version_share(struct ga_version *version)
 {
-    if (version)
+    if (!version)
+        return NULL;
+    /* Nobody else can share or close what only the caller's reference leads to. */
+    if (atomic_load_explicit(&version->references, memory_order_relaxed) == 1)
+        atomic_store_explicit(&version->references, 2, memory_order_relaxed);
+    else
         atomic_fetch_add_explicit(&version->references, 1, memory_order_relaxed);
     return version;
 }
 
 void ga_version_close(struct ga_version *version)
 {
-    if (version && atomic_fetch_sub_explicit(&version->references, 1, memory_order_acq_rel) == 1)
+    if (!version)
+        return;
+    /* Nobody else can share what only this reference leads to: no need for the dearer way. */
+    if (atomic_load_explicit(&version->references, memory_order_acquire) == 1 ||
+        atomic_fetch_sub_explicit(&version->references, 1, memory_order_acq_rel) == 1)
         free(version);
 }
 

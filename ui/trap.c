@@ -187,17 +187,21 @@ void ga_trap_rescue(const struct ga_term_rescue *rescue, int caught_fd, int erro
     trap.armed = 1;
 }
 
+/* Who stops by himself need not be told that he goes on: CONT is left alone meanwhile. */
 void ga_trap_stop(void)
 {
     struct sigaction usual = {.sa_handler = SIG_IGN};
-    struct sigaction ours;
+    struct sigaction stops;
+    struct sigaction goes_on;
     sigemptyset(&usual.sa_mask);
-    sigaction(SIGTSTP, &usual, &ours);
+    sigaction(SIGTSTP, &usual, &stops);
     kill(0, SIGTSTP); /* a script around us, which the shell waits for */
     usual.sa_handler = SIG_DFL;
+    sigaction(SIGCONT, &usual, &goes_on);
     sigaction(SIGTSTP, &usual, NULL);
     raise(SIGTSTP); /* to this thread, so that nothing runs on before it takes effect */
-    sigaction(SIGTSTP, &ours, NULL);
+    sigaction(SIGTSTP, &stops, NULL);
+    sigaction(SIGCONT, &goes_on, NULL);
 }
 
 void ga_trap_raise(int number)

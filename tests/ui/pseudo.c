@@ -306,11 +306,28 @@ void pty_expect_gone(struct pty *pty, const char *text)
     expect(pty, text, false);
 }
 
+void pty_expect_screen(struct pty *pty, const char *screen)
+{
+    const int64_t deadline_ns = pty_deadline_ns();
+    for (;;) {
+        char *now = pty_screen(pty);
+        const bool same = strcmp(now, screen) == 0;
+        free(now);
+        if (same)
+            return;
+        if (!pty_pump(pty, deadline_ns))
+            fail_with_screen(pty, "expected", screen);
+    }
+}
+
+/* Of the program in front, which a shell may have started. */
 static bool sleeps(const struct pty *pty)
 {
     char path[64];
     char line[512] = "";
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pty->child, (int)pty->child);
+    const pid_t front = tcgetpgrp(pty->master);
+    const int process = (int)(front > 0 ? front : pty->child);
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, process);
     FILE *file = fopen(path, "re");
     if (!file)
         return true; /* it ended */

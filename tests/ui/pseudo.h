@@ -61,7 +61,8 @@ bool pty_pump(struct pty *pty, int64_t deadline_ns);
 /* Wait until a text is on the screen, or is not. */
 void pty_expect(struct pty *pty, const char *text);
 void pty_expect_gone(struct pty *pty, const char *text);
-bool pty_shows(const struct pty *pty, const char *text); /* now */
+void pty_expect_screen(struct pty *pty, const char *screen); /* all of it, as of pty_screen() */
+bool pty_shows(const struct pty *pty, const char *text);     /* now */
 
 /* Waits until the program sleeps with every key read and all that it wrote taken. A program that
  * trains, or waits for time to pass (Esc), may still do something by itself. */

@@ -153,7 +153,7 @@ static void close_app(struct ga_app *app)
     free(app->closeup);
     free(app->confirm.text);
     free(app->answer);
-    ga_text_free(&app->lesson);
+    ga_lesson_fini(&app->lesson);
 }
 
 static void greet(struct ga_app *app)

@@ -6,8 +6,9 @@
 #include "ui/app_parts.h"
 #include "ui/keys.h"
 
-#define HINTS      40
-#define OFFER_ROWS 4 /* of completions, over the command line */
+#define HINTS       40
+#define LESSON_EDGE 4 /* columns of the lesson panel without text: its frame, and a blank each */
+#define OFFER_ROWS  4 /* of completions, over the command line */
 
 const struct ga_view *ga_app_view(struct ga_app *app)
 {
@@ -75,7 +76,8 @@ static void make_scene(struct ga_app *app, const struct ga_view *view, int64_t n
                                    .log = app->log,
                                    .closeup = app->closeup,
                                    .explain = app->closeup->explain,
-                                   .lesson = ga_text_get(&app->lesson),
+                                   .lesson = ga_text_get(&app->lesson.text),
+                                   .lesson_first = app->lesson.first,
                                    .stopped = ga_console_stopped(app->console),
                                    .run_name = view->name,
                                    .runs = view->runs > 1 ? runs : 0,
@@ -136,6 +138,9 @@ static size_t mode_hints(const struct ga_app *app, struct ga_hint *out)
         {GA_APP_ANSWER, {"Enter", "answer (empty: shows it)"}},
         {GA_APP_ANSWER, {"Backspace", "page before"}},
         {GA_APP_ANSWER, {"Esc", "leave the lesson"}},
+        {GA_APP_MORE, {"any key", "the rest"}},
+        {GA_APP_MORE, {"b", "back"}},
+        {GA_APP_MORE, {"Esc", "leave the lesson"}},
         {GA_APP_ANY_KEY, {"any key", "goes on"}},
         {GA_APP_ANY_KEY, {"b", "page before"}},
         {GA_APP_ANY_KEY, {"Tab", "panel"}},
@@ -223,8 +228,9 @@ static void make_layout(struct ga_app *app, const struct ga_view *view)
     wish->columns = app->cells.columns;
     wish->table_rows = (int)view->replicas + 1;
     wish->command_rows = 1 + offer_rows(app, app->cells.columns);
-    wish->lesson = app->lesson.length > 0;
+    wish->lesson_rows = ga_lesson_rows(&app->lesson, app->cells.columns - LESSON_EDGE);
     ga_layout_make(&app->layout, wish);
+    ga_lesson_fit(&app->lesson, ga_layout_rect(&app->layout, GA_PANEL_LESSON).rows - 2);
 }
 
 void ga_app_draw(struct ga_app *app)

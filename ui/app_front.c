@@ -52,16 +52,26 @@ static void wait_in(struct ga_app *app, enum ga_app_mode mode)
         ga_app_turn(app, GA_TURN_LISTEN);
     app->pressed = false;
     app->mode = GA_APP_KEYS;
-    app->lesson_read = true;
     ga_app_touch(app);
+}
+
+/* A question is shown to the end before it is answered. */
+static void show_question(struct ga_app *app)
+{
+    ga_app_draw(app);
+    while (ga_lesson_below(&app->lesson) > 0 && !app->back && !app->interrupted && !app->ended)
+        wait_in(app, GA_APP_MORE);
 }
 
 static char *app_read_line(void *self, const char *prompt)
 {
     struct ga_app *app = self;
+    show_question(app);
     ga_line_begin(app->line, prompt, GA_LINE_ANSWER);
-    wait_in(app, GA_APP_ANSWER);
-    app->lesson_read = app->back; /* what follows belongs to the question */
+    if (!app->back)
+        wait_in(app, GA_APP_ANSWER);
+    app->lesson.read = app->back || app->interrupted; /* else what follows belongs to it */
+    ga_lesson_answer(&app->lesson);
     char *answer = app->answer;
     app->answer = NULL;
     return answer;
@@ -69,7 +79,9 @@ static char *app_read_line(void *self, const char *prompt)
 
 static void app_wait_key(void *self)
 {
-    wait_in(self, GA_APP_ANY_KEY);
+    struct ga_app *app = self;
+    wait_in(app, GA_APP_ANY_KEY);
+    app->lesson.read = true;
 }
 
 static enum ga_leave app_leaves(void *self)
@@ -85,11 +97,7 @@ static enum ga_leave app_leaves(void *self)
 static void app_say(void *self, const char *text)
 {
     struct ga_app *app = self;
-    if (app->lesson_read)
-        ga_text_clear(&app->lesson);
-    app->lesson_read = false;
-    ga_text_puts(&app->lesson, text);
-    ga_text_puts(&app->lesson, "\n");
+    ga_lesson_say(&app->lesson, text);
     ga_log_lines_add(app->log, GA_LOG_NOTE, "", text, strlen(text));
     ga_app_touch(app);
 }

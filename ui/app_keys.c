@@ -165,6 +165,15 @@ static bool press_panel(struct ga_app *app, int panel, int key)
     return true;
 }
 
+/* What a lesson has to say comes before other panels. False: there is no more of it there. */
+static bool scroll_lesson(struct ga_app *app, int key)
+{
+    const bool moved = ga_lesson_scroll(&app->lesson, key);
+    if (moved)
+        ga_app_touch(app);
+    return moved;
+}
+
 /* One function an act of the key table. */
 
 static void act_command(struct ga_app *app, const struct ga_key_row *row, int key)
@@ -224,8 +233,8 @@ static void act_leave(struct ga_app *app, const struct ga_key_row *row, int key)
     (void)key;
     if (app->busy > 0)
         app->interrupted = true;
-    else if (app->lesson.length > 0)
-        ga_text_clear(&app->lesson);
+    else if (app->lesson.text.length > 0)
+        ga_lesson_fini(&app->lesson);
     else
         app->display.wish.zoom = false;
 }
@@ -268,9 +277,12 @@ static void press_keys(struct ga_app *app, const struct ga_input *input)
 {
     const struct ga_key_row *row = input->modifiers ? NULL : ga_key_find(input->key);
     const bool special = input->key > 0x10ffff || input->key == GA_KEY_ENTER;
+    const bool pages = app->display.wish.focus == GA_PANEL_LESSON || input->key == GA_KEY_PAGE_UP ||
+                       input->key == GA_KEY_PAGE_DOWN;
     if (input->key == GA_KEY_PASTE && app->busy == 0)
         take_paste(app, input);
-    else if ((!row || special) && press_panel(app, app->display.wish.focus, input->key))
+    else if ((pages && scroll_lesson(app, input->key)) ||
+             ((!row || special) && press_panel(app, app->display.wish.focus, input->key)))
         return;
     else if (row)
         acts[row->act](app, row, input->key);
@@ -280,8 +292,11 @@ static void press_keys(struct ga_app *app, const struct ga_input *input)
 
 static void press_line(struct ga_app *app, const struct ga_input *input)
 {
-    if (input->key == GA_KEY_PAGE_UP || input->key == GA_KEY_PAGE_DOWN)
+    const bool pages = input->key == GA_KEY_PAGE_UP || input->key == GA_KEY_PAGE_DOWN;
+    if (pages && !scroll_lesson(app, input->key))
         press_panel(app, ga_panel_find("log"), input->key);
+    else if (pages)
+        return;
     else if (input->key == GA_KEY_PASTE)
         take_paste(app, input);
     else
@@ -335,19 +350,30 @@ static void press_answer(struct ga_app *app, const struct ga_input *input)
     app->pressed = true;
 }
 
-/* Keys that only look do so; any other goes on. */
+/* Keys that only look do so; any other goes on, a page at a time. */
 static void press_any_key(struct ga_app *app, const struct ga_input *input)
 {
     const struct ga_key_row *row = input->modifiers ? NULL : ga_key_find(input->key);
     const bool looks = row && row->quiet && row->act == GA_ACT_COMMAND;
+    const bool back = input->key == GA_KEY_BACKSPACE || input->key == 'b';
     if (input->key == GA_KEY_ESCAPE || input->key == GA_CTRL('c'))
         app->interrupted = true;
-    else if (input->key == GA_KEY_BACKSPACE || input->key == 'b')
-        app->back = app->pressed = true;
     else if (looks)
         acts[row->act](app, row, input->key);
-    else if (input->key <= 0x10ffff || !press_panel(app, app->display.wish.focus, input->key))
+    else if (input->key > 0x10ffff && scroll_lesson(app, input->key))
+        return;
+    else if (input->key > 0x10ffff)
+        press_panel(app, app->display.wish.focus, input->key);
+    else if (!scroll_lesson(app, back ? GA_KEY_PAGE_UP : GA_KEY_PAGE_DOWN)) {
+        app->back = back;
         app->pressed = true;
+    }
+}
+
+static void press_more(struct ga_app *app, const struct ga_input *input)
+{
+    press_any_key(app, input);
+    app->pressed = app->pressed || ga_lesson_below(&app->lesson) == 0;
 }
 
 static void press_confirm(struct ga_app *app, const struct ga_input *input)
@@ -392,8 +418,8 @@ static void press_help(struct ga_app *app, const struct ga_input *input)
 static void (*const modes[])(struct ga_app *app, const struct ga_input *input) = {
     [GA_APP_KEYS] = press_keys,       [GA_APP_COMMAND] = press_command,
     [GA_APP_ANSWER] = press_answer,   [GA_APP_ANY_KEY] = press_any_key,
-    [GA_APP_CONFIRM] = press_confirm, [GA_APP_PALETTE] = press_palette,
-    [GA_APP_HELP] = press_help,
+    [GA_APP_MORE] = press_more,       [GA_APP_CONFIRM] = press_confirm,
+    [GA_APP_PALETTE] = press_palette, [GA_APP_HELP] = press_help,
 };
 
 /* Esc and a key that came in one packet look like Alt, which only the command line knows. */

@@ -21,6 +21,7 @@
 #include "ui/decoder.h"
 #include "ui/display.h"
 #include "ui/layout.h"
+#include "ui/lesson.h"
 #include "ui/line.h"
 #include "ui/log_lines.h"
 #include "ui/palette.h"
@@ -42,6 +43,7 @@ enum ga_app_mode {
     GA_APP_COMMAND, /* the command line */
     GA_APP_ANSWER,  /* the same, for a script's question */
     GA_APP_ANY_KEY, /* a script waits for one */
+    GA_APP_MORE,    /* the same, for the rest of a page above a question */
     GA_APP_CONFIRM, /* y or n */
     GA_APP_PALETTE,
     GA_APP_HELP
@@ -84,13 +86,12 @@ struct ga_app {
     struct ga_confirm confirm;
     char note[200]; /* in the command line's place until the next key */
     int help_row;
-    struct ga_text lesson; /* what the script said since the last stop */
-    bool lesson_read;      /* the next line begins a new page */
-    char *answer;          /* to a script's question; owned */
+    struct ga_lesson lesson;
+    char *answer; /* to a script's question; owned */
 
     int busy;         /* lines under way, one within the other */
     bool interrupted; /* the user wants them to end */
-    bool pressed;     /* ANY_KEY or ANSWER is done */
+    bool pressed;     /* ANY_KEY, MORE or ANSWER is done */
     bool back;        /* by a wish to see the page before */
     bool muted;       /* answers are not shown */
     bool away;        /* the terminal is not ours: stopped, or in the background */

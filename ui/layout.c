@@ -112,6 +112,14 @@ static int table_rows(const struct ga_layout_wish *wish, int rows)
     return want < 3 ? 3 : want > most ? most : want;
 }
 
+/* What a lesson has to say counts more than the panels it is about, up to a limit. */
+static int lesson_rows(const struct ga_layout_wish *wish, int rows)
+{
+    int want = wish->lesson_rows + FRAME, most = rows < 24 ? rows / 2 : rows * 3 / 8;
+
+    return want < LEAST_ROWS || most < LEAST_ROWS ? LEAST_ROWS : want > most ? most : want;
+}
+
 /* What the right side of a small screen shows: the focused panel if its slot is not there. */
 static int beside(const struct ga_layout_wish *wish)
 {
@@ -358,7 +366,9 @@ static bool zooms(const struct ga_layout_wish *wish, struct ga_rect area)
            panel->min_columns + FRAME <= area.columns;
 }
 
-void ga_layout_make(struct ga_layout *out, const struct ga_layout_wish *wish)
+/* As on a screen of that many rows less, where a lesson takes some. */
+static void plan_panels(struct plan *plan, const struct ga_layout_wish *wish,
+                        enum ga_layout_kind kind, int rows)
 {
     static void (*const planner[])(struct plan *, const struct ga_layout_wish *, int) = {
         [GA_LAYOUT_TABLE] = plan_table,
@@ -366,6 +376,28 @@ void ga_layout_make(struct ga_layout *out, const struct ga_layout_wish *wish)
         [GA_LAYOUT_FULL] = plan_full,
         [GA_LAYOUT_WIDE] = plan_wide,
     };
+
+    planner[kind > GA_LAYOUT_TABLE ? kind : GA_LAYOUT_TABLE](plan, wish, rows);
+}
+
+/* A lesson goes on over a zoomed panel, where both have room. */
+static void place_zoomed(struct ga_layout *out, const struct ga_layout_wish *wish,
+                         struct ga_rect area)
+{
+    int rows = lesson_rows(wish, area.rows);
+
+    if (wish->lesson_rows > 0 && wish->focus != GA_PANEL_LESSON &&
+        ga_panel_at(GA_PANEL_LESSON)->min_columns + FRAME <= area.columns &&
+        ga_panel_at(wish->focus)->min_rows + FRAME <= area.rows - rows) {
+        place(out, GA_PANEL_LESSON, (struct ga_rect){area.row, area.column, rows, area.columns});
+        area.row += rows;
+        area.rows -= rows;
+    }
+    place(out, wish->focus, area);
+}
+
+void ga_layout_make(struct ga_layout *out, const struct ga_layout_wish *wish)
+{
     struct plan plan = {.bands = 0};
 
     memset(out, 0, sizeof *out);
@@ -377,13 +409,13 @@ void ga_layout_make(struct ga_layout *out, const struct ga_layout_wish *wish)
     if (out->kind == GA_LAYOUT_NUMBERS)
         return;
     if (zooms(wish, area)) {
-        place(out, wish->focus, area);
+        place_zoomed(out, wish, area);
         return;
     }
-    if (wish->lesson)
-        add_panel(&plan, add_band(&plan, 0, area.rows / 4 < 8 ? area.rows / 4 : 8, 0),
-                  GA_PANEL_LESSON);
-    planner[out->kind](&plan, wish, area.rows);
+    int lesson = wish->lesson_rows > 0 ? lesson_rows(wish, area.rows) : 0;
+    if (lesson > 0)
+        add_panel(&plan, add_band(&plan, 0, lesson, 0), GA_PANEL_LESSON);
+    plan_panels(&plan, wish, kind_of(wish->rows - lesson, wish->columns), area.rows - lesson);
     fit_columns(&plan, area.columns);
     fit_rows(&plan, area.rows);
     share_rows(&plan, area);

@@ -46,7 +46,7 @@ struct ga_layout_wish {
     bool zoom;            /* the focused panel takes the panels' whole area */
     int table_rows;       /* rows the replica table would like inside its frame: P + 1 */
     int command_rows;     /* of the command line, at least 1 */
-    bool lesson;          /* a lesson panel is wanted */
+    int lesson_rows;      /* likewise the lesson; 0: there is none */
 };
 
 #define GA_LAYOUT_PLACES 16

@@ -32,6 +32,7 @@ struct ga_scene {
     const struct ga_closeup *closeup; /* never NULL; all zero before the first look */
     const char *explain;              /* text of the last event for the selected parameter; "" */
     const char *lesson;               /* what a script says and asks; "" */
+    int lesson_first;                 /* row of it that is read */
     const char *stopped;              /* why it stopped: a fault or breakpoint; "" */
     const char *run_name;             /* of the run in use, "main" */
     size_t runs;                      /* all runs, the one in use among them; 0: only one */

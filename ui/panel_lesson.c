@@ -1,4 +1,4 @@
-/* What a script says and asks, in whole sentences. The end of a long text is shown first. */
+/* What a script says and asks, in whole sentences, from the row on that is read. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -7,7 +7,6 @@
 #include "ui/paragraph.h"
 
 struct ga_panel_state {
-    int back; /* rows below the bottom */
     int rows, page;
 };
 
@@ -26,27 +25,27 @@ static void lesson_draw(struct ga_panel_state *state, const struct ga_scene *sce
                         struct ga_cells *cells, struct ga_rect inside)
 {
     struct ga_rect text = {inside.row, inside.column + 1, inside.rows, inside.columns - 2};
-    int hidden = 0;
 
     state->page = inside.rows;
     state->rows = ga_paragraph_rows(scene->lesson, text.columns);
-    hidden = state->rows > state->page ? state->rows - state->page : 0;
-    state->back = state->back > hidden ? hidden : state->back;
     if (!*scene->lesson)
         ga_cells_fit(cells, text.row, text.column, text.columns, "no lesson is running",
                      GA_ROLE_DIM, 0);
-    ga_paragraph_draw(scene->lesson, hidden - state->back, NULL, cells, text);
+    ga_paragraph_draw(scene->lesson, scene->lesson_first, NULL, cells, text);
 }
 
-static bool lesson_key(struct ga_panel_state *state, const struct ga_scene *scene, int key)
+/* How much is not seen, where not all of it is. */
+static void lesson_caption(struct ga_panel_state *state, const struct ga_scene *scene,
+                           struct ga_text *out)
 {
-    int hidden = state->rows > state->page ? state->rows - state->page : 0;
-    int first = ga_scroll(hidden - state->back, key, state->rows, state->page);
+    int below = state->rows - state->page - scene->lesson_first;
 
-    (void)scene;
-    if (first >= 0)
-        state->back = hidden - first;
-    return first >= 0;
+    if (state->rows <= state->page)
+        return;
+    if (below > 0)
+        ga_text_printf(out, "PgDn: %d more rows", below);
+    else
+        ga_text_puts(out, "PgUp: back");
 }
 
 const struct ga_panel ga_panel_lesson = {
@@ -57,5 +56,5 @@ const struct ga_panel ga_panel_lesson = {
     .open = lesson_open,
     .close = lesson_close,
     .draw = lesson_draw,
-    .key = lesson_key,
+    .caption = lesson_caption,
 };

@@ -1,21 +1,15 @@
-/* The verbs that only scripts need: say, ask, expect, wait, quit. */
-#include <math.h>
+/* The verbs that only scripts need: say, expect, wait, quit. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
-#include "base/number.h"
 #include "console/command.h"
 #include "console/condition.h"
 #include "console/session.h"
 #include "settings/words.h"
 
-/* To people: where a screen shows a lesson, apart from the answers of commands. */
-static void tell(struct ga_console *console, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void tell(struct ga_console *console, const char *format, ...)
+void ga_tell(struct ga_console *console, const char *format, ...)
 {
     const struct ga_front *front = &console->options.front;
     struct ga_text text = GA_TEXT_INIT;
@@ -35,140 +29,21 @@ int ga_exec_say(struct ga_console *console, size_t count, const char *const *wor
     char *text = ga_join(count, word);
     if (!text)
         return GA_ENOMEM;
-    tell(console, "%s", text);
+    ga_tell(console, "%s", text);
     free(text);
     return 0;
 }
 
-struct question {
-    const char *text;
-    const char *answer;
-    const char *choices; /* "a|b|c" or NULL */
-    const char *reveal;  /* or NULL */
-};
-
-static int read_option(const char *word, struct question *question)
-{
-    const struct {
-        const char *key;
-        const char **value;
-    } options[] = {{"answer=", &question->answer},
-                   {"choices=", &question->choices},
-                   {"reveal=", &question->reveal}};
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-        const size_t length = strlen(options[i].key);
-        if (strncmp(word, options[i].key, length) != 0)
-            continue;
-        if (*options[i].value)
-            return ga_fail(GA_EINPUT, "ask: %s is given twice: expected once", options[i].key);
-        *options[i].value = word + length;
-        return 0;
-    }
-    return ga_fail(GA_EINPUT,
-                   "ask: '%s': expected answer=..., choices=A|B|C or reveal=... behind the "
-                   "question (in quotes when there are blanks)",
-                   word);
-}
-
-static bool same_number(const char *a, const char *b)
-{
-    double x = 0;
-    double y = 0;
-    if (ga_read_double(a, -INFINITY, INFINITY, &x) < 0 ||
-        ga_read_double(b, -INFINITY, INFINITY, &y) < 0)
-        return false;
-    return fabs(x - y) <= 1e-9 * fabs(y);
-}
-
-static bool same_answer(const char *a, const char *b)
-{
-    return strcasecmp(a, b) == 0 || same_number(a, b);
-}
-
-static bool among_choices(const struct question *question)
-{
-    const char *at = question->choices;
-    while (at) {
-        const size_t length = strcspn(at, "|");
-        if (strlen(question->answer) == length && strncasecmp(at, question->answer, length) == 0)
-            return true;
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    return false;
-}
-
-static int read_question(size_t count, const char *const *word, struct question *out)
-{
-    *out = (struct question){.text = word[0]};
-    for (size_t i = 1; i < count; i++) {
-        const int code = read_option(word[i], out);
-        if (code < 0)
-            return code;
-    }
-    if (!out->answer || !*out->answer)
-        return ga_fail(GA_EINPUT, "ask: expected answer=TEXT behind the question");
-    if (out->choices && !among_choices(out))
-        return ga_fail(GA_EINPUT, "ask: answer %s: expected one of the choices %s", out->answer,
-                       out->choices);
-    return 0;
-}
-
-/* Blanks around a typed answer do not count. */
-static char *trim(char *line)
-{
-    char *end = line + strlen(line);
-    while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
-        *--end = '\0';
-    return line + strspn(line, " \t");
-}
-
-/* Whether the user goes elsewhere instead of on: out of the script, or a page back. */
-static bool leaves(struct ga_console *console)
+bool ga_script_leaves(struct ga_console *console, size_t pages)
 {
     const struct ga_front *front = &console->options.front;
     console->script.paused = true;
-    if (!console->interrupted && !console->script.back && front->leaves) {
+    if (!console->interrupted && console->script.back == 0 && front->leaves) {
         const enum ga_leave leave = front->leaves(front->self);
         console->interrupted = leave == GA_LEAVE_SCRIPT;
-        console->script.back = leave == GA_LEAVE_PAGE;
+        console->script.back = leave == GA_LEAVE_PAGE ? pages : 0;
     }
-    return console->interrupted || console->script.back;
-}
-
-static void converse(struct ga_console *console, const struct question *question)
-{
-    const struct ga_front *front = &console->options.front;
-    bool asking = true;
-    while (asking) {
-        char *line = front->read_line(front->self, "answer: ");
-        const char *typed = line ? trim(line) : "";
-        const bool right = same_answer(typed, question->answer);
-        asking = !right && *typed && !leaves(console);
-        if (right)
-            tell(console, "right");
-        else if (asking)
-            tell(console, "not yet: try again, or an empty line shows the answer");
-        free(line);
-    }
-}
-
-int ga_exec_ask(struct ga_console *console, size_t count, const char *const *word)
-{
-    struct question question;
-    const int code = read_question(count, word, &question);
-    if (code < 0 || !question.answer)
-        return code;
-    tell(console, "%s", question.text);
-    if (question.choices)
-        tell(console, "  %s", question.choices);
-    if (console->options.front.read_line)
-        converse(console, &question);
-    if (leaves(console))
-        return 0;
-    tell(console, "answer: %s", question.answer);
-    if (question.reveal)
-        tell(console, "%s", question.reveal);
-    return 0;
+    return console->interrupted || console->script.back > 0;
 }
 
 struct expectation {
@@ -214,7 +89,7 @@ int ga_exec_wait(struct ga_console *console, size_t count, const char *const *wo
         return ga_fail(GA_EINPUT, "wait %s: expected `wait key`", word[0]);
     if (front->wait_key)
         front->wait_key(front->self);
-    leaves(console);
+    ga_script_leaves(console, 2);
     return 0;
 }
 

@@ -157,7 +157,8 @@ static const struct ga_command commands[] = {
     {"ask", "", "\"QUESTION\" answer=TEXT [choices=A|B|C] [reveal=TEXT]", GA_GROUP_SCRIPTS, 0, 2, 4,
      ga_exec_ask, GA_COMPLETE_NOTHING, "",
      "Asks until the answer is right or an empty line gives up, then shows the answer and the "
-     "reveal text. Numbers are compared as numbers. In batch it does not wait."},
+     "reveal text, and waits for a key. A choice is named by its number or letter, in full, or by "
+     "how it begins; numbers are compared as numbers. In batch it does not wait."},
     {"expect", "", "CONDITION", GA_GROUP_SCRIPTS, 0, 1, MANY, ga_exec_expect, GA_COMPLETE_CONDITION,
      "", "Fails with what was found when the condition does not hold; the exit status is then 1."},
     {"wait", "", "key", GA_GROUP_SCRIPTS, 0, 1, 1, ga_exec_wait, GA_COMPLETE_NOTHING, "key",

@@ -153,6 +153,7 @@ int ga_console_line(struct ga_console *console, const char *line, size_t length,
     if (!outer) {
         console->told = false;
         console->interrupted = false;
+        console->script.back = 0;
     }
     console->origin = origin ? origin : &typed;
     int code = ga_words_read(&words, line, length);
@@ -170,6 +171,7 @@ int ga_console_script(struct ga_console *console, const char *path)
     if (!outer) {
         console->told = false;
         console->interrupted = false;
+        console->script.back = 0;
     }
     const int code = end_line(console, ga_script_run(console, path));
     console->origin = outer;

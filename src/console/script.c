@@ -49,11 +49,12 @@ static int begin_page(struct script *script)
     return 0;
 }
 
-/* The page before the present one, or the present one again when it is the first. */
+/* The page that is wanted, or the first one when there are not as many. */
 static int turn_back(struct script *script)
 {
     struct ga_console *console = script->console;
-    const size_t target = script->pages >= 2 ? script->pages - 2 : 0;
+    const size_t back = console->script.back;
+    const size_t target = script->pages >= back ? script->pages - back : 0;
     const struct ga_page page = script->page[target];
     const uint64_t events = events_now(console);
     if (page.generation != console->script.generation || page.events > events) {
@@ -111,18 +112,20 @@ static int run_lines(struct script *script)
         size_t size = 0;
         const char *line = next_line(script, &size);
         const struct ga_origin origin = {script->path, script->line};
-        console->script.paused = console->script.back = false;
+        console->script.paused = false;
+        console->script.back = 0;
         code = ga_console_line(console, line, size, &origin);
         const bool paused = console->script.paused;
         if (console->interrupted && paused)
             keep_place(script, at, script->line - 1);
         else if (console->interrupted)
             keep_place(script, script->at, script->line);
-        else if (code == 0 && console->script.back)
+        else if (code == 0 && console->script.back > 0)
             code = turn_back(script);
         else if (code == 0 && paused)
             code = begin_page(script);
-        console->script.paused = console->script.back = false;
+        console->script.paused = false;
+        console->script.back = 0;
     }
     free(script->page);
     return code;

@@ -48,7 +48,7 @@ struct ga_console {
     char stopped[GA_ERROR_TEXT];
     struct {
         bool paused;         /* the line just run waited for someone */
-        bool back;           /* who wants to go back a page */
+        size_t back;         /* pages that they want to go back; 1: to the present one's begin */
         uint64_t generation; /* counts what makes the run another one */
         size_t places;       /* where scripts were left, the innermost first */
         struct ga_place place[GA_SOURCE_DEPTH];
@@ -65,12 +65,22 @@ struct ga_console {
 void ga_say(struct ga_console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same to people: where a screen shows a lesson, apart from the answers of commands. */
+void ga_tell(struct ga_console *console, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Whole lines. */
 void ga_say_text(struct ga_console *console, const struct ga_text *text);
 
 /* script.c: the lines of a file, up to its end, its first failure or `quit`. */
 int ga_script_run(struct ga_console *console, const char *path);
 void ga_script_forget(struct ga_console *console); /* where scripts were left */
+
+/*
+ * cmd_script.c: after a pause, whether the user goes elsewhere instead of on: out of the script, or
+ * back by as many `pages`.
+ */
+bool ga_script_leaves(struct ga_console *console, size_t pages);
 
 /* "gaconsole: FILE:LINE: text" for this thread's error; raises the status. Returns its code. */
 int ga_complain(struct ga_console *console);

@@ -179,7 +179,9 @@ static const struct ga_topic topics[] = {
      "    ask \"How many examples has a window?\" answer=50 reveal=\"2 x 5 x 5\"\n"
      "    expect loss < 1\n"
      "    wait key\n"
-     "In batch `ask` prints question and answer, and `wait key` does nothing. Files\n"
+     "In batch `ask` prints question and answer, and `wait key` does nothing. Esc (at\n"
+     "the plain prompt ctrl-C) leaves a script and `resume` goes on with it; b at a\n"
+     "pause goes back to the one before, with the run as it was. Files\n"
      "named in a script are looked for from here, then beside the script.\n"},
 };
 

@@ -119,7 +119,8 @@ static void test_ask_in_batch(void **state)
     struct place *place = *state;
     struct capture *capture = &place->capture;
     capture_run(capture, "ask \"How many?\" answer=50 choices=10|50 reveal=\"2 x 5 x 5\"");
-    assert_string_equal(capture_output(capture), "How many?\n  10|50\nanswer: 50\n2 x 5 x 5\n");
+    assert_string_equal(capture_output(capture),
+                        "How many?\n  a 10  b 50\nanswer: 50\n2 x 5 x 5\n");
     capture_refused(capture, "ask \"How many?\" answer=5 choices=10|50",
                     "one of the choices 10|50");
     capture_refused(capture, "ask \"How many?\" choices=10|50", "expected answer=TEXT");
@@ -142,15 +143,56 @@ static void test_ask_a_person(void **state)
     capture_open(&capture, true, false, answers);
     capture_run(&capture, "ask q answer=50");
     assert_string_equal(capture_output(&capture),
-                        "q\nnot yet: try again, or an empty line shows the answer\nright\n"
-                        "answer: 50\n");
+                        "q\nnot yet: try again, or an empty line shows the answer\nright: 50\n");
     capture_run(&capture, "ask q answer=50");
     assert_string_equal(capture_output(&capture), "q\nanswer: 50\n");
     capture_run(&capture, "ask q answer=sum choices=mean|sum");
-    assert_string_equal(capture_output(&capture), "q\n  mean|sum\nright\nanswer: sum\n");
+    assert_string_equal(capture_output(&capture), "q\n  1 mean  2 sum\nright: sum\n");
     capture_run(&capture, "ask q answer=sum"); /* the end of the file gives up */
     assert_string_equal(capture_output(&capture), "q\nanswer: sum\n");
     capture_close(&capture);
+}
+
+/* A choice by its label, in full, or by how it begins; nothing that could mean two of them. */
+static void test_choices_have_short_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *choices, *right, *typed;
+        bool taken;
+    } cases[] = {
+        {"the same line|a worse line|none", "a worse line", "2", true},
+        {"the same line|a worse line|none", "a worse line", "A w", true},
+        {"the same line|a worse line|none", "a worse line", "a", true},
+        {"the same line|a worse line|none", "none", "N", true},
+        {"the same line|a worse line|none", "none", "c", true},
+        {"the same line|a worse line|none", "none", "4", false},
+        {"more|most|less", "more", "mo", false},
+        {"more|most|less", "less", "l", true},
+        {"5|10|25|50", "25", "c", true},
+        {"5|10|25|50", "25", "25.0", true},
+        {"5|10|25|50", "25", "3", false},
+        {"5|10|25|50", "25", "2", false},
+        {"10 ms|20 ms|35 ms", "35 ms", "35", true},
+        {"240 averages|15 averages|none by much", "240 averages", "a", true},
+        {"240 averages|15 averages|none by much", "none by much", "n", true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *const answers[] = {cases[i].typed, NULL};
+        char line[160];
+        char right[64];
+        struct capture capture;
+        capture_open(&capture, true, false, answers);
+        snprintf(line, sizeof(line), "ask q \"answer=%s\" \"choices=%s\"", cases[i].right,
+                 cases[i].choices);
+        snprintf(right, sizeof(right), "right: %s\n", cases[i].right);
+        capture_run(&capture, line);
+        if ((strstr(capture_output(&capture), right) != NULL) != cases[i].taken)
+            fail_msg("%s, %s: %s", cases[i].choices, cases[i].typed, capture_output(&capture));
+        assert_int_equal(strstr(capture_output(&capture), "is none of them") != NULL,
+                         !cases[i].taken);
+        capture_close(&capture);
+    }
 }
 
 /* A command with a file in the test's folder. */
@@ -311,6 +353,7 @@ int main(void)
         IN_PLACE(test_quit_ends_all_levels),
         IN_PLACE(test_ask_in_batch),
         cmocka_unit_test(test_ask_a_person),
+        cmocka_unit_test(test_choices_have_short_names),
         IN_PLACE(test_save_and_load_in_mid_window),
         IN_PLACE(test_initial_weights),
         IN_PLACE(test_logs_and_exports),

@@ -84,7 +84,7 @@ static void every_size_fits(void **state)
                 wish.focus = focus;
                 wish.zoom = (rows + columns + focus) % 3 == 0;
                 wish.table_rows = tables[(rows + focus + 1) % 4];
-                wish.lesson = (columns + focus) % 4 == 0;
+                wish.lesson_rows = (columns + focus) % 4 == 0 ? rows % 20 : 0;
                 wish.command_rows = 1 + columns % 3;
                 check_layout(&wish);
             }

@@ -160,6 +160,9 @@ static void a_lesson_is_shown_and_answered(void **state)
     pty_type(pty, "50\r");
     pty_expect(pty, "right");
     pty_expect(pty, "2 x 5 x 5");
+    pty_expect(pty, "any key goes on");
+    assert_false(pty_shows(pty, "Now a thousand more."));
+    pty_type(pty, " ");
     pty_expect(pty, "Now a thousand more.");
     pty_expect(pty, "update 1001");
     pty_expect(pty, "any key goes on");
@@ -172,6 +175,59 @@ static void a_lesson_is_shown_and_answered(void **state)
     pty_type(pty, "q");
     pty_expect_exit(pty, 0);
     pty_expect_restored(pty);
+    remove_lesson(&course);
+}
+
+/* A page that is longer than its panel is read row by row, and to its end before anything else. */
+static void a_long_page_is_read_to_its_end(void **state)
+{
+    struct pty *pty = *state;
+    struct course course;
+    struct ga_text text = GA_TEXT_INIT;
+    for (int i = 1; i <= 18; i++)
+        ga_text_printf(&text, "say Row %d of many.\n", i);
+    ga_text_puts(&text, "ask \"Which one?\" answer=beta choices=alpha|beta reveal=\"It is beta.\"\n"
+                        "say Page two.\n"
+                        "wait key\n");
+    write_lesson(&course, ga_text_get(&text));
+    const char *const argv[] = {"gaconsole", course.path, NULL};
+    pty_open(pty, &(struct pty_options){.rows = 24, .columns = 80, .argv = argv});
+    pty_expect(pty, "any key the rest");
+    assert_true(pty_shows(pty, "Row 1 of many."));
+    assert_true(pty_shows(pty, "PgDn: "));
+    assert_false(pty_shows(pty, "Which one?"));
+    pty_type(pty, " ");
+    pty_expect_gone(pty, "\u2502 Row 1 of many.");
+    pty_expect(pty, "Row 9 of many.");
+    pty_type(pty, "b"); /* back */
+    pty_expect(pty, "\u2502 Row 1 of many.");
+    pty_type(pty, "\x1b[6~  ");
+    pty_expect(pty, "Which one?");
+    pty_expect(pty, "1 alpha  2 beta");
+    pty_expect(pty, "answer (1-2 or how it begins):");
+    pty_type(pty, "\x1b[5~"); /* also where an answer is typed */
+    pty_expect_gone(pty, "Which one?");
+    pty_type(pty, "1\r");
+    pty_expect(pty, "not yet");
+    pty_type(pty, "BE\r");
+    pty_expect(pty, "right: beta");
+    pty_expect(pty, "It is beta.");
+    pty_expect(pty, "any key goes on");
+    pty_type(pty, "bbbb"); /* up to the first row, and then asks again */
+    pty_expect(pty, "any key the rest");
+    assert_true(pty_shows(pty, "Row 1 of many."));
+    pty_type(pty, "   ");
+    pty_expect(pty, "answer (");
+    pty_type(pty, "\r");
+    pty_expect(pty, "answer: beta");
+    pty_type(pty, " ");
+    pty_expect(pty, "Page two.");
+    assert_false(pty_shows(pty, "Which one?"));
+    pty_type(pty, " ");
+    pty_expect(pty, "m micro");
+    pty_type(pty, "q");
+    pty_expect_exit(pty, 0);
+    ga_text_free(&text);
     remove_lesson(&course);
 }
 
@@ -298,11 +354,9 @@ static void signals_end_a_lesson(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    PTY_TEST(one_question_is_answered_in_five_minutes),
-    PTY_TEST(a_lesson_is_shown_and_answered),
-    PTY_TEST(a_lesson_can_be_left),
-    PTY_TEST(a_lesson_is_resumed_and_turned_back),
-    PTY_TEST(signals_end_a_lesson),
+    PTY_TEST(one_question_is_answered_in_five_minutes), PTY_TEST(a_lesson_is_shown_and_answered),
+    PTY_TEST(a_long_page_is_read_to_its_end),           PTY_TEST(a_lesson_can_be_left),
+    PTY_TEST(a_lesson_is_resumed_and_turned_back),      PTY_TEST(signals_end_a_lesson),
 };
 
 int main(void)

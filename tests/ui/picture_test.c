@@ -183,7 +183,8 @@ static void every_size_is_drawn(enum test_scene_kind kind, enum ga_glyphs glyphs
             picture.wish.columns = columns;
             picture.wish.focus = (rows * 7 + columns) % (GA_PANELS + 1) - 1;
             picture.wish.zoom = (rows + columns) % 5 == 0;
-            picture.wish.lesson = (rows + columns) % 7 == 0 && *test->scene.lesson;
+            picture.wish.lesson_rows =
+                (rows + columns) % 7 == 0 && *test->scene.lesson ? 1 + rows % 9 : 0;
             picture_draw(&picture, test);
             for (int i = 0; i < picture.layout.places; i++)
                 check_panel(&picture, test, i);

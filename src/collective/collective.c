@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "collective/collective.h"
+#include "compute/cuda_load.h"
 
 static const struct ga_collective *const registry[] = {&ga_collective_shared};
 
@@ -32,6 +33,15 @@ const struct ga_collective *ga_collective_find(const char *name, size_t ranks)
     }
     ga_fail(GA_EUNSUPPORTED, "no collective \"%s\" for %zu ranks: expected shared", name, ranks);
     return NULL;
+}
+
+const struct ga_collective *ga_collective_for(const struct ga_compute *compute, size_t ranks)
+{
+    const struct ga_cuda_module *module = NULL;
+    if (!compute->memory)
+        return ga_collective_find("", ranks);
+    module = ga_cuda_load();
+    return module ? module->collective : NULL;
 }
 
 double ga_collective_ring_bytes(size_t ranks, double bytes)

@@ -53,6 +53,10 @@ struct ga_collective {
 
 extern const struct ga_collective ga_collective_shared;
 
+/* The one for buffers of this device: the first that can serve, or the module's where they lie on
+ * cards. NULL and an error where there is none. */
+const struct ga_collective *ga_collective_for(const struct ga_compute *compute, size_t ranks);
+
 /* By name; "" takes the first that can serve. NULL and an error that lists what there is. */
 const struct ga_collective *ga_collective_find(const char *name, size_t ranks);
 size_t ga_collective_count(void);

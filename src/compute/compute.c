@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "compute/cuda_load.h"
 
 static const struct ga_compute *const devices[] = {&ga_compute_cpu_exact};
 
@@ -21,8 +22,26 @@ size_t ga_step_state_blocks(enum ga_step_kind kind, float momentum)
     return momentum != 0.0f ? 1 : 0;
 }
 
+/* Opens the module; without a card the answer is the runtime's reason. */
+static const struct ga_compute *find_cuda(const char *numerics)
+{
+    const struct ga_cuda_module *module = ga_cuda_load();
+    size_t places = 0;
+    for (size_t i = 0; module && module->compute[i]; i++) {
+        const struct ga_compute *c = module->compute[i];
+        if (strcmp(c->numerics, numerics) == 0)
+            return c->memory->places(&places) < 0 ? NULL : c;
+    }
+    if (module)
+        ga_fail(GA_EUNSUPPORTED, "no device cuda with numerics %s: expected numerics exact",
+                numerics);
+    return NULL;
+}
+
 const struct ga_compute *ga_compute_find(const char *device, const char *numerics)
 {
+    if (strcmp(device, "cuda") == 0)
+        return find_cuda(numerics);
     struct ga_text list = GA_TEXT_INIT;
     for (size_t i = 0; i < DEVICES; i++) {
         const struct ga_compute *c = devices[i];

@@ -87,10 +87,33 @@ enum ga_into { GA_ASSIGN, GA_ADD };
 
 struct ga_context; /* a worker's, opaque, of one device */
 
+/*
+ * What a device does for buffers that are not plain memory of this process. A place is one of the
+ * cards behind a table, numbered as the driver does; gradient() works where its sums lie, and add()
+ * takes sums of two places.
+ */
+struct ga_device_memory {
+    int (*places)(size_t *count); /* 0 with at least one, or the reason why there is none */
+    void *(*alloc)(size_t bytes, size_t place); /* as ga_compute.alloc, which takes place 0 */
+    /* Where the context works when it has no sums to go by, and steps are made; else place 0. */
+    void (*home)(struct ga_context *context, size_t place);
+    int (*copy_in)(void *device, const void *host, size_t bytes);
+    int (*copy_out)(void *host, const void *device, size_t bytes);
+    int (*copy)(void *to, const void *from, size_t bytes); /* device to device, any places */
+
+    /*
+     * The first failure of a call that returns no code (add, clear, mean, read_sums, step), or of
+     * the device itself, since the program started; 0 while there is none. The call has then left
+     * its results undefined, and mean() is NaN.
+     */
+    int (*poll)(void);
+};
+
 struct ga_compute {
     const char *name;     /* "cpu" */
     const char *numerics; /* "exact" */
     enum ga_type sum_type;
+    const struct ga_device_memory *memory; /* NULL: buffers are plain memory of this process */
     size_t (*sum_count)(const struct ga_net *net); /* elements */
 
     /* A context for nets of this shape and batches up to max_batch; room for more is made on
@@ -144,6 +167,18 @@ struct ga_compute {
 };
 
 extern const struct ga_compute ga_compute_cpu_exact;
+
+/* Buffers of any device: places (1 for plain memory), room at one of them, copies, and the first
+ * failure of a call without a code. */
+int ga_buffer_places(const struct ga_compute *compute, size_t *count);
+void *ga_buffer_alloc(const struct ga_compute *compute, size_t bytes, size_t place);
+void ga_buffer_home(const struct ga_compute *compute, struct ga_context *context, size_t place);
+int ga_buffer_copy_in(const struct ga_compute *compute, void *device, const void *host,
+                      size_t bytes);
+int ga_buffer_copy_out(const struct ga_compute *compute, void *host, const void *device,
+                       size_t bytes);
+int ga_buffer_copy(const struct ga_compute *compute, void *to, const void *from, size_t bytes);
+int ga_buffer_poll(const struct ga_compute *compute);
 
 /* By device and numerics word; NULL and an error that lists what there is. */
 const struct ga_compute *ga_compute_find(const char *device, const char *numerics);

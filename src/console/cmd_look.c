@@ -221,11 +221,13 @@ static int describe_devices(struct ga_run *run, void *arg)
     struct ga_report *report = arg;
     const struct ga_settings *settings = ga_run_settings(run);
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    ga_text_printf(&report->text, "%s: %ld core%s, %s kernels, numerics %s\n",
-                   ga_choice_word("device", (int)settings->device), cores, cores == 1 ? "" : "s",
-                   ga_compute_cpu_kernel(), ga_choice_word("numerics", (int)settings->numerics));
-    ga_text_printf(&report->text, "%zu replica%s here; gradients meet in shared memory\n",
-                   ga_run_replicas(run), ga_run_replicas(run) == 1 ? "" : "s");
+    ga_text_printf(&report->text, "cpu: %ld core%s, %s kernels\n", cores, cores == 1 ? "" : "s",
+                   ga_compute_cpu_kernel());
+    ga_run_describe_cards(&report->text);
+    ga_text_printf(&report->text, "%zu replica%s on device %s, numerics %s; %s\n",
+                   ga_run_replicas(run), ga_run_replicas(run) == 1 ? "" : "s",
+                   ga_choice_word("device", (int)settings->device),
+                   ga_choice_word("numerics", (int)settings->numerics), ga_run_collective(run));
     return 0;
 }
 

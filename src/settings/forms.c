@@ -275,3 +275,43 @@ void ga_value_write_model(const struct ga_setting *row, const struct ga_settings
     for (int i = 0; i <= from->model.layers; i++)
         ga_text_printf(to, "%s%d", i ? "-" : "", (int)from->model.widths[i]);
 }
+
+int ga_value_read_devices(const struct ga_setting *row, struct ga_settings *draft, const char *text)
+{
+    int32_t numbers[GA_MAX_DEVICES];
+    int32_t count = 0;
+    const char *at = strcmp(text, "all") == 0 ? "" : text;
+    if (*text == '\0')
+        return malformed(row, text);
+    while (*at != '\0') {
+        char number[GA_NUMBER_TEXT];
+        int64_t value = 0;
+        const size_t length = strcspn(at, ",");
+        const bool named = strncmp(at, "cuda:", 5) == 0;
+        if (count == GA_MAX_DEVICES || !named ||
+            !copy_word(number, sizeof(number), at + 5, length - 5))
+            return malformed(row, text);
+        if (ga_read_int(number, (int64_t)row->low, (int64_t)row->high, &value) < 0)
+            return ga_value_refuse(row, text);
+        numbers[count++] = (int32_t)value;
+        at += length;
+        if (*at == ',' && *++at == '\0')
+            return malformed(row, text);
+    }
+    for (int32_t i = 0; i < count; i++)
+        draft->devices.number[i] = numbers[i];
+    for (int32_t i = count; i < GA_MAX_DEVICES; i++)
+        draft->devices.number[i] = 0;
+    draft->devices.count = count;
+    return 0;
+}
+
+void ga_value_write_devices(const struct ga_setting *row, const struct ga_settings *from,
+                            struct ga_text *to)
+{
+    (void)row;
+    if (from->devices.count == 0)
+        ga_text_puts(to, "all");
+    for (int32_t i = 0; i < from->devices.count; i++)
+        ga_text_printf(to, "%scuda:%d", i > 0 ? "," : "", (int)from->devices.number[i]);
+}

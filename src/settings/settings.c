@@ -231,11 +231,21 @@ static int check_round(const struct ga_settings *settings)
                    (int)settings->period, (long long)window_of(settings), (long long)most);
 }
 
+static int check_devices(const struct ga_settings *settings)
+{
+    if (settings->devices.count == 0 || settings->device == GA_DEVICE_CUDA)
+        return 0;
+    return ga_fail(
+        GA_ERANGE, "devices cuda:%d... with device %s: expected device cuda, or devices all",
+        (int)settings->devices.number[0], ga_choice_word("device", (int)settings->device));
+}
+
 int ga_settings_check(const struct ga_settings *settings)
 {
     static int (*const rules[])(const struct ga_settings *) = {
-        check_window,  check_backup, check_nesterov, check_pieces, check_outer,
-        check_hogwild, check_buffer, check_waiting,  check_round,  ga_value_check_jitter};
+        check_window, check_backup,  check_nesterov,       check_pieces,
+        check_outer,  check_hogwild, check_buffer,         check_waiting,
+        check_round,  check_devices, ga_value_check_jitter};
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         const int code = rules[i](settings);
         if (code < 0)

@@ -27,6 +27,7 @@
 /* clang-format on */
 
 #define GA_MAX_LAYERS   16    /* weight layers of a net */
+#define GA_MAX_DEVICES  16    /* cards of one run */
 #define GA_MAX_WIDTH    65536 /* units of one layer */
 #define GA_MAX_REPLICAS 4096
 #define GA_MAX_LAG      4096 /* versions that delay keeps */
@@ -96,6 +97,10 @@ struct ga_settings {
 
     enum ga_numerics numerics;
     enum ga_device device;
+    struct {
+        int32_t count; /* 0: all there are */
+        int32_t number[GA_MAX_DEVICES];
+    } devices; /* of device cuda: replica r computes on number[r mod count] */
     enum ga_nonfinite nonfinite;
     uint64_t history_budget; /* bytes */
     int64_t log_every;       /* updates between two logged lines */

@@ -33,9 +33,9 @@ ga_value_writer ga_value_write_time, ga_value_write_bytes, ga_value_write_bandwi
 
 /* forms.c: values with arguments. */
 ga_value_reader ga_value_read_schedule, ga_value_read_jitter, ga_value_read_pace,
-    ga_value_read_model, ga_value_read_outer;
+    ga_value_read_model, ga_value_read_outer, ga_value_read_devices;
 ga_value_writer ga_value_write_schedule, ga_value_write_jitter, ga_value_write_pace,
-    ga_value_write_model, ga_value_write_outer;
+    ga_value_write_model, ga_value_write_outer, ga_value_write_devices;
 
 /* Setting one of batch and global clears the other's rule; replicas_to_aggregate N is backup P - N.
  */

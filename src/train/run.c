@@ -20,7 +20,8 @@ static int open_tools(struct ga_run *run)
     if (!run->compute)
         run->compute = ga_compute_find(ga_choice_word("device", (int)set->device),
                                        ga_choice_word("numerics", (int)set->numerics));
-    run->collective = ga_collective_find("", (size_t)set->replicas);
+    if (run->compute)
+        run->collective = ga_collective_for(run->compute, (size_t)set->replicas);
     run->policy = ga_policy_find(ga_choice_word("mode", (int)set->mode));
     run->clock_kind = ga_clock_find(ga_choice_word("clock", (int)set->clock));
     if (!run->compute || !run->collective || !run->policy || !run->clock_kind)
@@ -33,7 +34,9 @@ static int open_buffers(struct ga_run *run)
 {
     run->sum_elements = run->compute->sum_count(&run->net);
     run->sum_bytes = run->sum_elements * ga_type_bytes(run->compute->sum_type);
-    run->reduced = run->compute->alloc(run->sum_bytes);
+    if (ga_run_find_places(run_set(run), run->compute, &run->places) < 0)
+        return ga_error_code();
+    run->reduced = ga_run_alloc_sums(run, 0, 1);
     run->gradient = ga_alloc_aligned(run->net.parameters, sizeof *run->gradient);
     run->item_gradient = ga_alloc_aligned(run->net.parameters, sizeof *run->item_gradient);
     run->context = ga_alloc((size_t)run->lanes, sizeof *run->context);

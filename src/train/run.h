@@ -45,6 +45,12 @@ int ga_run_net(const struct ga_settings *settings, const struct ga_dataset *data
 size_t ga_run_state_blocks(const struct ga_settings *settings);
 size_t ga_run_private_blocks(const struct ga_settings *settings);
 
+/* A line for each GPU, or why there is none: opens the CUDA module if it must. */
+void ga_run_describe_cards(struct ga_text *out);
+
+/* How gradients meet, in a few words. */
+const char *ga_run_collective(const struct ga_run *run);
+
 /* Rules between settings, and between settings and data (NULL: none yet). */
 int ga_run_check_settings(const struct ga_settings *settings, const struct ga_dataset *data);
 

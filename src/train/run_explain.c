@@ -88,7 +88,7 @@ static int micro_again(const struct ga_explain_page *page, size_t r, uint32_t mi
     struct ga_batch batch = run_batch(run);
     struct ga_tally tally;
     size_t first = 0;
-    void *sums = run->compute->alloc(run->sum_bytes);
+    void *sums = ga_run_alloc_sums(run, 0, 1);
     int code = sums && context ? GA_OK : ga_error_code();
 
     if (code == GA_OK) {

@@ -252,7 +252,7 @@ int ga_hogwild_compute(struct ga_run *run, size_t r, int64_t time_ns)
             return ga_error_code();
     }
     find_change(run, replica, run_set(run), &replica->v.tally, replica->v.fault_micro > 0);
-    return GA_OK;
+    return ga_buffer_poll(run->compute);
 }
 
 int ga_hogwild_publish(struct ga_run *run)
@@ -317,7 +317,9 @@ void ga_hogwild_race(struct ga_task *task, int lane)
         ga_error_take(&replica->error);
     } else {
         find_change(run, replica, set, &replica->raced, replica->raced.flags != 0);
-        for (size_t j = 0; j < n; j++)
+        if (ga_buffer_poll(run->compute) < 0)
+            ga_error_take(&replica->error);
+        for (size_t j = 0; j < n && replica->error.code == GA_OK; j++)
             write_coordinate(run, replica, set->writes, j);
     }
     ga_item_worked(replica);

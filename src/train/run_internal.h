@@ -92,13 +92,14 @@ struct ga_run {
     struct ga_replica *replica;
     size_t late; /* replicas in state LATE */
     size_t sum_elements, sum_bytes;
-    void *sums;           /* (replicas, sum_elements) */
-    void *micro_sums;     /* (replicas, sum_elements) with workers, else one */
-    void *reduced;        /* (sum_elements) */
-    float *gradient;      /* (parameters): g from REDUCE until the next OPEN */
-    float *item_gradient; /* (parameters) scratch */
-    float *means;         /* (replicas, parameters) */
-    const void **buffers; /* (replicas) for the collective */
+    size_t places;                    /* cards that replicas take turns on; 1 for plain memory */
+    void *sums[GA_MAX_DEVICES];       /* by place: (its replicas, sum_elements) */
+    void *micro_sums[GA_MAX_DEVICES]; /* likewise with workers, else one by place */
+    void *reduced;                    /* (sum_elements), at the first place */
+    float *gradient;                  /* (parameters): g from REDUCE until the next OPEN */
+    float *item_gradient;             /* (parameters) scratch */
+    float *means;                     /* (replicas, parameters) */
+    const void **buffers;             /* (replicas) for the collective */
 
     struct ga_version *
         *recent; /* (recent_count) delay: versions before the server's, oldest first */
@@ -163,6 +164,12 @@ static inline struct ga_batch run_batch(const struct ga_run *run)
         .weights = run->table->weights,
     };
 }
+
+/* run_places.c: cards. A place counts the cards in use; a card's number is its runtime's. */
+size_t ga_run_card_at(const struct ga_run *run, size_t place);
+int ga_run_find_places(const struct ga_settings *settings, const struct ga_compute *compute,
+                       size_t *places);
+void *ga_run_alloc_sums(const struct ga_run *run, size_t place, size_t count); /* with free() */
 
 /* run_replicas.c: memory that depends on P; lanes and contexts. */
 int ga_run_resize(struct ga_run *run, size_t replicas);

@@ -279,7 +279,7 @@ static void emit_micro(struct ga_run *run, size_t r, double weight, double norm)
 }
 
 /* The sums and the tally of the micro-batch join the item's. */
-static void add_micro(struct ga_run *run, struct ga_replica *replica, const void *sums)
+static int add_micro(struct ga_run *run, struct ga_replica *replica, const void *sums)
 {
     struct ga_replica_value *v = &replica->v;
 
@@ -287,13 +287,15 @@ static void add_micro(struct ga_run *run, struct ga_replica *replica, const void
         run->compute->add(&run->net, replica->sums, sums);
         ga_tally_add(&v->tally, &replica->micro_tally);
     } else {
-        if (sums != replica->sums)
-            memcpy(replica->sums, sums, run->sum_bytes);
+        if (sums != replica->sums &&
+            ga_buffer_copy(run->compute, replica->sums, sums, run->sum_bytes) < 0)
+            return ga_error_code();
         v->tally = replica->micro_tally;
     }
     v->micro++;
     v->done_examples += (uint32_t)replica->micro_tally.examples;
     run->counters.micros++;
+    return GA_OK;
 }
 
 /* |mean gradient| of the micro-batch, also added to what the noise scale needs: the inverse of the
@@ -324,7 +326,8 @@ int ga_item_micro(struct ga_run *run, size_t r, int64_t time_ns)
         return ga_error_code();
     weight = ga_tally_weight_sum(&replica->micro_tally);
     norm = micro_norm(run, replica, sums, weight);
-    add_micro(run, replica, sums);
+    if (add_micro(run, replica, sums) < 0 || ga_buffer_poll(run->compute) < 0)
+        return ga_error_code();
     replica->sole_norm = norm;
     replica->has_sole_norm = replica->v.micro == 1;
     run->now_ns = time_ns;

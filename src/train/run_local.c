@@ -128,6 +128,10 @@ static int private_update(struct ga_run *run, struct ga_replica *replica, double
     ga_optimizer_advance(&spec, &next->scalars, lr, ga_clip_scale(set->clip, norm), &step);
     run->compute->step(&run->net, &step, run->item_gradient, old->weights, old->state,
                        next->weights, next->state);
+    if (ga_buffer_poll(run->compute) < 0) {
+        ga_version_close(next);
+        return ga_error_code();
+    }
     ga_version_close(old);
     replica->v.own = next;
     run->counters.private_steps++;

@@ -145,15 +145,15 @@ int ga_push_start(struct ga_run *run)
 
 /* ---- the server ---- */
 
-static void buffer_push(struct ga_run *run, struct ga_replica *replica)
+static int buffer_push(struct ga_run *run, struct ga_replica *replica)
 {
     struct ga_window_state *buffer = &run->window;
     struct ga_replica_value *v = &replica->v;
 
-    if (buffer->arrived == 0)
-        memcpy(run->reduced, replica->sums, run->sum_bytes);
-    else
+    if (buffer->arrived > 0)
         run->compute->add(&run->net, run->reduced, replica->sums);
+    else if (ga_buffer_copy(run->compute, run->reduced, replica->sums, run->sum_bytes) < 0)
+        return ga_error_code();
     ga_tally_add(&buffer->total, &v->tally);
     buffer->arrived++;
     buffer->examples += v->examples;
@@ -162,6 +162,7 @@ static void buffer_push(struct ga_run *run, struct ga_replica *replica)
     buffer->micro_inverse_count += v->micro_inverse_count;
     buffer->window_weight = v->window_weight;
     buffer->closer = (int32_t)(replica - run->replica);
+    return GA_OK;
 }
 
 /*
@@ -306,6 +307,8 @@ static int close_buffer(struct ga_run *run, uint64_t version)
     struct ga_window_state *w = &run->window;
     bool empty = !(ga_tally_weight_sum(&w->total) > 0);
 
+    if (ga_buffer_poll(run->compute) < 0)
+        return ga_error_code();
     w->epoch = run->counters.examples / run->table->train;
     w->skipped =
         empty || (run_set(run)->nonfinite == GA_NONFINITE_SKIP && ga_update_examine(run) < 0);
@@ -349,7 +352,8 @@ static int turn(struct ga_run *run, size_t r, int64_t time_ns)
     run->phase = GA_PHASE_MICRO;
     actions = run->policy->on_push(run_set(run), &run->window, &push);
     ga_item_finish(run, r, time_ns);
-    buffer_push(run, &run->replica[r]);
+    if (buffer_push(run, &run->replica[r]) < 0)
+        return ga_error_code();
     release_pusher(run, r);
     if (actions & GA_PUSH_CLOSE) {
         find_gradient(run);

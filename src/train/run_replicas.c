@@ -9,6 +9,12 @@
 /* Below this much work a hand-over between threads costs more than it brings. */
 #define HANDOVER_NS 30000.0
 
+/* Replicas r with r mod places = place. */
+static size_t replicas_at(const struct ga_run *run, size_t place, size_t replicas)
+{
+    return (replicas + run->places - 1 - place) / run->places;
+}
+
 void ga_run_release_replicas(struct ga_run *run)
 {
     for (size_t r = 0; r < run->replicas; r++) {
@@ -20,14 +26,16 @@ void ga_run_release_replicas(struct ga_run *run)
         free(run->replica[r].step_count);
     }
     free(run->replica);
-    run->compute->free(run->sums);
-    run->compute->free(run->micro_sums);
+    for (size_t place = 0; place < run->places; place++) {
+        run->compute->free(run->sums[place]);
+        run->compute->free(run->micro_sums[place]);
+        run->sums[place] = run->micro_sums[place] = NULL;
+    }
     free(run->means);
     free(run->buffers);
     run->collective->close(run->group);
     run->clock_kind->close(run->clock);
     run->replica = NULL;
-    run->sums = run->micro_sums = NULL;
     run->means = NULL;
     run->buffers = NULL;
     run->group = NULL;
@@ -38,7 +46,7 @@ void ga_run_release_replicas(struct ga_run *run)
 /* What ga_run_resize() makes before it gives anything up. */
 struct fresh {
     struct ga_replica *replica;
-    void *sums, *micro_sums;
+    void *sums[GA_MAX_DEVICES], *micro_sums[GA_MAX_DEVICES];
     float *means;
     const void **buffers;
     struct ga_group *group;
@@ -48,25 +56,37 @@ struct fresh {
 static void fresh_fini(struct ga_run *run, struct fresh *fresh)
 {
     free(fresh->replica);
-    run->compute->free(fresh->sums);
-    run->compute->free(fresh->micro_sums);
+    for (size_t place = 0; place < run->places; place++) {
+        run->compute->free(fresh->sums[place]);
+        run->compute->free(fresh->micro_sums[place]);
+    }
     free(fresh->means);
     free(fresh->buffers);
     run->collective->close(fresh->group);
     run->clock_kind->close(fresh->clock);
 }
 
+static int fresh_sums(struct ga_run *run, struct fresh *fresh, size_t replicas)
+{
+    for (size_t place = 0; place < run->places && place < replicas; place++) {
+        size_t count = replicas_at(run, place, replicas);
+
+        fresh->sums[place] = ga_run_alloc_sums(run, place, count);
+        fresh->micro_sums[place] = ga_run_alloc_sums(run, place, run->lanes > 1 ? count : 1);
+        if (!fresh->sums[place] || !fresh->micro_sums[place])
+            return ga_error_code();
+    }
+    return GA_OK;
+}
+
 static int fresh_init(struct ga_run *run, struct fresh *fresh, size_t replicas)
 {
-    size_t micro_slots = run->lanes > 1 ? replicas : 1;
-
     memset(fresh, 0, sizeof *fresh);
     fresh->replica = ga_alloc(replicas, sizeof *fresh->replica);
     fresh->buffers = ga_alloc(replicas, sizeof *fresh->buffers);
-    fresh->sums = run->compute->alloc(replicas * run->sum_bytes);
-    fresh->micro_sums = run->compute->alloc(micro_slots * run->sum_bytes);
     fresh->means = ga_alloc_aligned(replicas, run->net.parameters * sizeof *fresh->means);
-    if (!fresh->replica || !fresh->buffers || !fresh->sums || !fresh->micro_sums || !fresh->means ||
+    if (!fresh->replica || !fresh->buffers || !fresh->means ||
+        fresh_sums(run, fresh, replicas) < 0 ||
         run->collective->open(&fresh->group, replicas) < 0 ||
         run->clock_kind->open(&fresh->clock, replicas) < 0) {
         fresh_fini(run, fresh);
@@ -90,6 +110,7 @@ static void carry_over(struct ga_run *run, struct fresh *fresh, size_t replicas)
 {
     for (size_t r = 0; r < replicas; r++) {
         struct ga_replica *to = &fresh->replica[r];
+        size_t place = r % run->places, slice = r / run->places * run->sum_bytes;
 
         if (r < run->replicas) {
             *to = run->replica[r];
@@ -104,8 +125,8 @@ static void carry_over(struct ga_run *run, struct fresh *fresh, size_t replicas)
         to->run = run;
         to->has_kept = to->has_mean = false;
         to->mean = fresh->means + r * run->net.parameters;
-        to->sums = (char *)fresh->sums + r * run->sum_bytes;
-        to->micro_sums = (char *)fresh->micro_sums + (run->lanes > 1 ? r * run->sum_bytes : 0);
+        to->sums = (char *)fresh->sums[place] + slice;
+        to->micro_sums = (char *)fresh->micro_sums[place] + (run->lanes > 1 ? slice : 0);
     }
 }
 
@@ -123,8 +144,8 @@ int ga_run_resize(struct ga_run *run, size_t replicas)
     carry_over(run, &fresh, replicas);
     ga_run_release_replicas(run);
     run->replica = fresh.replica;
-    run->sums = fresh.sums;
-    run->micro_sums = fresh.micro_sums;
+    memcpy(run->sums, fresh.sums, sizeof run->sums);
+    memcpy(run->micro_sums, fresh.micro_sums, sizeof run->micro_sums);
     run->means = fresh.means;
     run->buffers = fresh.buffers;
     run->group = fresh.group;
@@ -135,7 +156,10 @@ int ga_run_resize(struct ga_run *run, size_t replicas)
 
 int ga_run_open_context(struct ga_run *run, int lane)
 {
-    return run->compute->open(&run->context[lane], &run->net, atomic_load(&run->micro_examples));
+    if (run->compute->open(&run->context[lane], &run->net, atomic_load(&run->micro_examples)) < 0)
+        return ga_error_code();
+    ga_buffer_home(run->compute, run->context[lane], ga_run_card_at(run, 0));
+    return GA_OK;
 }
 
 /* Decides once per settings whether micro-batches go to workers. */

@@ -115,11 +115,24 @@ int ga_run_apply_pending(struct ga_run *run)
     return GA_OK;
 }
 
+/* A device that is asked for must be there, with every card named. */
+static int check_device(const struct ga_settings *settings)
+{
+    const struct ga_compute *compute = NULL;
+    size_t places = 0;
+
+    if (settings->device == GA_DEVICE_CPU)
+        return GA_OK;
+    compute = ga_compute_find(ga_choice_word("device", (int)settings->device),
+                              ga_choice_word("numerics", (int)settings->numerics));
+    return compute ? ga_run_find_places(settings, compute, &places) : ga_error_code();
+}
+
 int ga_run_check_settings(const struct ga_settings *settings, const struct ga_dataset *data)
 {
     struct ga_stream_spec spec;
 
-    if (ga_settings_check(settings) < 0)
+    if (ga_settings_check(settings) < 0 || check_device(settings) < 0)
         return ga_error_code();
     if (!data)
         return GA_OK;

@@ -58,7 +58,7 @@ static int prober_init(struct prober *prober, struct ga_run *run)
         .n = n,
         .step = STEP * (root_mean_square > 1 ? root_mean_square : 1),
         .context = run_context(run, 0),
-        .sums = run->compute->alloc(run->sum_bytes),
+        .sums = ga_run_alloc_sums(run, 0, 1),
         .weights = ga_alloc_aligned(n, sizeof(float)),
         .gradient = {ga_alloc(n, sizeof(double)), ga_alloc(n, sizeof(double))},
         .vector = ga_alloc(n, sizeof(double)),

@@ -74,7 +74,9 @@ static int capture_sums(const struct ga_run *run, struct ga_state *out)
     for (size_t r = 0; r < run->replicas; r++) {
         if (!holds_sums(&run->replica[r]))
             continue;
-        memcpy((char *)out->sum + k * run->sum_bytes, run->replica[r].sums, run->sum_bytes);
+        if (ga_buffer_copy_out(run->compute, (char *)out->sum + k * run->sum_bytes,
+                               run->replica[r].sums, run->sum_bytes) < 0)
+            return ga_error_code();
         out->sums_of[k++] = (int32_t)r;
     }
     return GA_OK;
@@ -101,9 +103,12 @@ static int capture_reduced(const struct ga_run *run, struct ga_state *out)
     bool reduced = run->phase > GA_PHASE_REDUCE;
     bool buffered = ga_run_pushes(run) && run->window.arrived > 0;
 
-    if ((buffered || (reduced && !run_is(run, GA_FAMILY_ROUND))) &&
-        copy_bytes(&out->reduced, run->reduced, run->sum_bytes) < 0)
-        return ga_error_code();
+    if (buffered || (reduced && !run_is(run, GA_FAMILY_ROUND))) {
+        out->reduced = ga_alloc(1, run->sum_bytes);
+        if (!out->reduced ||
+            ga_buffer_copy_out(run->compute, out->reduced, run->reduced, run->sum_bytes) < 0)
+            return ga_error_code();
+    }
     if (!reduced || !run->has_gradient)
         return GA_OK;
     return copy_bytes((void **)&out->gradient, run->gradient, run->net.parameters * sizeof(float));
@@ -227,6 +232,18 @@ static void restore_replica(struct ga_run *run, size_t r, const struct ga_replic
     run->clock_kind->cancel(run->clock, r);
 }
 
+/* First of all, because a device may refuse; sums that nobody counts yet change nothing. */
+static int restore_sums(struct ga_run *run, const struct ga_state *state)
+{
+    for (size_t k = 0; k < state->sums; k++)
+        if (ga_buffer_copy_in(run->compute, run->replica[state->sums_of[k]].sums,
+                              (char *)state->sum + k * run->sum_bytes, run->sum_bytes) < 0)
+            return ga_error_code();
+    if (state->reduced)
+        return ga_buffer_copy_in(run->compute, run->reduced, state->reduced, run->sum_bytes);
+    return GA_OK;
+}
+
 static void restore_replicas(struct ga_run *run, const struct ga_state *state)
 {
     const uint32_t *rows = state->row;
@@ -236,9 +253,6 @@ static void restore_replicas(struct ga_run *run, const struct ga_state *state)
         restore_replica(run, r, &state->replica[r], rows);
         rows = rows ? rows + state->replica[r].part : NULL;
     }
-    for (size_t k = 0; k < state->sums; k++)
-        memcpy(run->replica[state->sums_of[k]].sums, (char *)state->sum + k * run->sum_bytes,
-               run->sum_bytes);
 }
 
 static void restore_shares(struct ga_run *run, const struct ga_state *state)
@@ -267,7 +281,7 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
         return ga_error_code();
     for (size_t r = 0; r < run->replicas; r++)
         ga_item_settle(run, r);
-    if (restore_room(run, state) < 0)
+    if (restore_room(run, state) < 0 || restore_sums(run, state) < 0)
         return ga_error_code();
     run->policy = policy;
     run->live = false;
@@ -287,8 +301,6 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
     run->has_gradient = state->gradient != NULL;
     if (state->gradient)
         memcpy(run->gradient, state->gradient, run->net.parameters * sizeof(float));
-    if (state->reduced)
-        memcpy(run->reduced, state->reduced, run->sum_bytes);
     ga_run_restore_modes(run, state);
     for (size_t r = 0; r < run->replicas; r++)
         if (run_has_event(&run->replica[r].v))

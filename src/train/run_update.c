@@ -137,7 +137,7 @@ int ga_update_pull(struct ga_run *run, struct ga_version **out)
 
 int ga_update_publish(struct ga_run *run, struct ga_version *next)
 {
-    if (remember(run, run->server) < 0)
+    if (ga_buffer_poll(run->compute) < 0 || remember(run, run->server) < 0)
         return ga_error_code();
     next->number = run->server->number + 1;
     run->window.update_norm =

@@ -400,6 +400,8 @@ int ga_window_reduce(struct ga_run *run)
     run->window.loss = ga_tally_loss_sum(&run->window.total) / weight;
     if (!run_is(run, GA_FAMILY_ROUND))
         find_gradient(run, weight);
+    if (ga_buffer_poll(run->compute) < 0)
+        return ga_error_code();
     run->phase = GA_PHASE_CHECK;
     emit_window(run, GA_EVENT_REDUCE);
     return GA_OK;

@@ -269,7 +269,7 @@ static void test_printing(void **state)
         {"print events 3", "apply: update 1 moves the weights, lr 0.01"},
         {"print lr", "lr 0.01 (setting: 0.01)\n"},
         {"eval", "training: 50 examples, loss "},
-        {"devices", "numerics exact\n"},
+        {"devices", "numerics exact; "},
         {"history", "updates 0..1 can be reached"},
         {"explain", "layers.0.weight[0]"},
         {"explain layers.1.bias", "layers.1.bias[0]"},

@@ -1,0 +1,274 @@
+#include "collective/nccl/cards.h"
+
+#include <cuda_runtime_api.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "compute/cuda/device.h"
+#include "compute/cuda/exact_launch.h"
+
+/* One card's part: a stream, and room for one buffer. */
+struct part {
+    struct CUstream_st *stream; /* NULL: not used yet */
+    struct ga_cuda_room room;
+};
+
+struct ga_group {
+    size_t ranks;
+    atomic_bool aborted;
+    struct part part[GA_CUDA_PLACES];
+};
+
+/* One call: who takes part, what it adds up to, and where. */
+struct sum {
+    struct ga_group *group;
+    const void *const *buffers;
+    size_t own; /* the rank whose buffer is `result` already; else SIZE_MAX */
+    void *result;
+    size_t place; /* of the result */
+    size_t count, bytes;
+    enum ga_type type;
+    void *partial[GA_CUDA_PLACES]; /* by card: where its sum grows; NULL: it has no member yet */
+};
+
+static int cards_open(struct ga_group **out, size_t ranks)
+{
+    struct ga_group *group = NULL;
+    *out = NULL;
+    if (ranks == 0)
+        return ga_cuda_host()->fail(GA_EINPUT, "a collective needs at least 1 rank");
+    group = calloc(1, sizeof *group);
+    if (!group)
+        return ga_cuda_host()->fail(GA_ENOMEM, "no memory for a group of %zu ranks", ranks);
+    group->ranks = ranks;
+    *out = group;
+    return GA_OK;
+}
+
+static void part_close(struct part *part)
+{
+    if (!part->stream)
+        return;
+    if (ga_cuda_use(part->room.place) < 0 ||
+        ga_cuda_check((int)cudaStreamDestroy(part->stream), part->room.place, "closing a stream") <
+            0)
+        ga_cuda_note();
+    ga_cuda_room_fini(&part->room);
+}
+
+static void cards_close(struct ga_group *group)
+{
+    for (size_t place = 0; group && place < GA_CUDA_PLACES; place++)
+        part_close(&group->part[place]);
+    free(group);
+}
+
+static int cards_poll(struct ga_group *group)
+{
+    if (atomic_load(&group->aborted))
+        return ga_cuda_host()->fail(GA_ESTATE, "the collective group was aborted");
+    return ga_cuda_poll();
+}
+
+static void cards_abort(struct ga_group *group)
+{
+    atomic_store(&group->aborted, true);
+}
+
+static size_t type_bytes(enum ga_type type)
+{
+    return type == GA_FLOAT64 ? sizeof(double) : sizeof(float);
+}
+
+static int check(struct ga_group *group, size_t count, enum ga_type type)
+{
+    if (cards_poll(group) < 0)
+        return ga_cuda_host()->error_code();
+    if (count > SIZE_MAX / type_bytes(type))
+        return ga_cuda_host()->fail(
+            GA_ERANGE, "a collective over %zu elements does not fit into memory", count);
+    return GA_OK;
+}
+
+/* The card is the thread's and has its stream. */
+static int part_take(struct ga_group *group, size_t place)
+{
+    struct part *part = &group->part[place];
+    part->room.place = place;
+    if (ga_cuda_use(place) < 0)
+        return ga_cuda_host()->error_code();
+    if (part->stream)
+        return GA_OK;
+    return ga_cuda_check((int)cudaStreamCreateWithFlags(&part->stream, cudaStreamNonBlocking),
+                         place, "opening a stream");
+}
+
+static int copy(struct ga_group *group, size_t place, void *to, const void *from, size_t bytes)
+{
+    return ga_cuda_check(
+        (int)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, group->part[place].stream), place,
+        "copying between replicas");
+}
+
+static int add(struct ga_group *group, size_t place, void *to, const void *from, size_t count,
+               enum ga_type type)
+{
+    const struct ga_k_add doubles = {.threads = count, .to = to, .from = from};
+    const struct ga_k_add_float floats = {.threads = count, .to = to, .from = from};
+    struct CUstream_st *stream = group->part[place].stream;
+    return ga_cuda_check(type == GA_FLOAT64 ? ga_launch_add(&doubles, stream)
+                                            : ga_launch_add_float(&floats, stream),
+                         place, "adding replicas");
+}
+
+static int wait(struct ga_group *group, size_t place)
+{
+    return ga_cuda_wait(group->part[place].stream, place, "a collective");
+}
+
+/* Rank's buffer joins its card's sum. */
+static int join_rank(struct sum *s, size_t rank)
+{
+    const void *buffer = s->buffers[rank];
+    size_t place = 0;
+    if (ga_cuda_place_of(buffer, &place) < 0 || part_take(s->group, place) < 0)
+        return ga_cuda_host()->error_code();
+    if (s->partial[place])
+        return add(s->group, place, s->partial[place], buffer, s->count, s->type);
+    if (place != s->place && ga_cuda_room_grow(&s->group->part[place].room, s->bytes, 0) < 0)
+        return ga_cuda_host()->error_code();
+    s->partial[place] = place == s->place ? s->result : s->group->part[place].room.device;
+    return copy(s->group, place, s->partial[place], buffer, s->bytes);
+}
+
+static int join_ranks(struct sum *s)
+{
+    int code = GA_OK;
+    if (s->own != SIZE_MAX)
+        s->partial[s->place] = s->result;
+    for (size_t rank = 0; code == GA_OK && rank < s->group->ranks; rank++)
+        if (s->buffers[rank] && rank != s->own)
+            code = join_rank(s, rank);
+    for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++)
+        if (s->partial[place] && s->group->part[place].stream)
+            code = wait(s->group, place);
+    return code;
+}
+
+/* Another card's sum joins the result, by way of room on the result's card. */
+static int join_card(struct sum *s, size_t place)
+{
+    struct part *part = &s->group->part[s->place];
+    int code = GA_OK;
+    if (!s->partial[s->place]) {
+        s->partial[s->place] = s->result;
+        return copy(s->group, s->place, s->result, s->partial[place], s->bytes);
+    }
+    code = ga_cuda_room_grow(&part->room, s->bytes, 0);
+    if (code == GA_OK)
+        code = copy(s->group, s->place, part->room.device, s->partial[place], s->bytes);
+    if (code == GA_OK)
+        code = add(s->group, s->place, s->result, part->room.device, s->count, s->type);
+    return code;
+}
+
+static int join_cards(struct sum *s)
+{
+    int code = part_take(s->group, s->place);
+    for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++)
+        if (s->partial[place] && place != s->place)
+            code = join_card(s, place);
+    if (code == GA_OK && !s->partial[s->place])
+        code = ga_cuda_check(
+            (int)cudaMemsetAsync(s->result, 0, s->bytes, s->group->part[s->place].stream), s->place,
+            "clearing a sum");
+    return code == GA_OK ? wait(s->group, s->place) : code;
+}
+
+static int sum_up(struct sum *s)
+{
+    int code = check(s->group, s->count, s->type);
+    s->bytes = s->count * type_bytes(s->type);
+    if (code < 0 || s->count == 0)
+        return code;
+    code = ga_cuda_place_of(s->result, &s->place);
+    if (code == GA_OK)
+        code = join_ranks(s);
+    return code == GA_OK ? join_cards(s) : code;
+}
+
+static int cards_reduce(struct ga_group *group, const void *const *buffers, void *result,
+                        size_t count, enum ga_type type)
+{
+    struct sum s = {.group = group,
+                    .buffers = buffers,
+                    .own = SIZE_MAX,
+                    .result = result,
+                    .count = count,
+                    .type = type};
+    return sum_up(&s);
+}
+
+/* Each receiver's card fetches. */
+static int copy_to_all(struct ga_group *group, void *const *buffers, size_t root, size_t bytes)
+{
+    int code = GA_OK;
+    for (size_t rank = 0; code == GA_OK && rank < group->ranks && bytes > 0; rank++) {
+        size_t place = 0;
+        if (!buffers[rank] || buffers[rank] == buffers[root])
+            continue;
+        code = ga_cuda_place_of(buffers[rank], &place);
+        if (code == GA_OK)
+            code = part_take(group, place);
+        if (code == GA_OK)
+            code = copy(group, place, buffers[rank], buffers[root], bytes);
+    }
+    for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++)
+        if (group->part[place].stream)
+            code = wait(group, place);
+    return code;
+}
+
+static int cards_all_reduce(struct ga_group *group, void *const *buffers, size_t count,
+                            enum ga_type type)
+{
+    size_t first = 0;
+    int code = GA_OK;
+    while (first < group->ranks && !buffers[first])
+        first++;
+    if (first == group->ranks)
+        return check(group, count, type);
+    struct sum s = {.group = group,
+                    .buffers = (const void *const *)buffers,
+                    .own = first,
+                    .result = buffers[first],
+                    .count = count,
+                    .type = type};
+    code = sum_up(&s);
+    return code == GA_OK ? copy_to_all(group, buffers, first, s.bytes) : code;
+}
+
+static int cards_broadcast(struct ga_group *group, void *const *buffers, size_t root, size_t count,
+                           enum ga_type type)
+{
+    if (check(group, count, type) < 0)
+        return ga_cuda_host()->error_code();
+    if (root >= group->ranks || !buffers[root])
+        return ga_cuda_host()->fail(
+            GA_EINPUT, "broadcast from rank %zu: expected a member of 0..%zu with a buffer", root,
+            group->ranks - 1);
+    return copy_to_all(group, buffers, root, count * type_bytes(type));
+}
+
+const struct ga_collective ga_collective_cards = {
+    .name = "cards",
+    .reason = "replicas of one card are added there, then cards meet by copies between them",
+    .ranks_limit = 0,
+    .open = cards_open,
+    .close = cards_close,
+    .all_reduce = cards_all_reduce,
+    .reduce = cards_reduce,
+    .broadcast = cards_broadcast,
+    .poll = cards_poll,
+    .abort = cards_abort,
+};

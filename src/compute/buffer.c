@@ -1,0 +1,52 @@
+/* Buffers of a device that has memory of its own, and of one that has not. */
+#include <string.h>
+
+#include "base/error.h"
+#include "compute/compute.h"
+
+int ga_buffer_places(const struct ga_compute *compute, size_t *count)
+{
+    *count = 1;
+    return compute->memory ? compute->memory->places(count) : GA_OK;
+}
+
+void *ga_buffer_alloc(const struct ga_compute *compute, size_t bytes, size_t place)
+{
+    return compute->memory ? compute->memory->alloc(bytes, place) : compute->alloc(bytes);
+}
+
+void ga_buffer_home(const struct ga_compute *compute, struct ga_context *context, size_t place)
+{
+    if (compute->memory)
+        compute->memory->home(context, place);
+}
+
+static int copy_plain(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    return GA_OK;
+}
+
+int ga_buffer_copy_in(const struct ga_compute *compute, void *device, const void *host,
+                      size_t bytes)
+{
+    return compute->memory ? compute->memory->copy_in(device, host, bytes)
+                           : copy_plain(device, host, bytes);
+}
+
+int ga_buffer_copy_out(const struct ga_compute *compute, void *host, const void *device,
+                       size_t bytes)
+{
+    return compute->memory ? compute->memory->copy_out(host, device, bytes)
+                           : copy_plain(host, device, bytes);
+}
+
+int ga_buffer_copy(const struct ga_compute *compute, void *to, const void *from, size_t bytes)
+{
+    return compute->memory ? compute->memory->copy(to, from, bytes) : copy_plain(to, from, bytes);
+}
+
+int ga_buffer_poll(const struct ga_compute *compute)
+{
+    return compute->memory ? compute->memory->poll() : GA_OK;
+}

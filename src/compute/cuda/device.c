@@ -1,0 +1,323 @@
+#include "compute/cuda/device.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* All that the module keeps: the host's table, the first failure, a desk for each card. */
+struct keep {
+    const struct ga_host *host;
+    pthread_mutex_t lock; /* of what follows */
+    bool failed;
+    enum ga_code code;
+    char text[GA_ERROR_TEXT];
+    bool ready[GA_CUDA_PLACES]; /* the desk has its lock and its stream */
+    struct ga_cuda_desk desk[GA_CUDA_PLACES];
+};
+
+static struct keep *keep(void)
+{
+    static struct keep all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    return &all;
+}
+
+const struct ga_host *ga_cuda_host(void)
+{
+    return keep()->host;
+}
+
+void ga_cuda_set_host(const struct ga_host *host)
+{
+    keep()->host = host;
+}
+
+static enum ga_code code_of(cudaError_t error)
+{
+    if (error == cudaErrorMemoryAllocation)
+        return GA_ENOMEM;
+    if (error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice ||
+        error == cudaErrorInitializationError || error == cudaErrorSystemDriverMismatch)
+        return GA_EUNSUPPORTED;
+    return GA_EIO;
+}
+
+int ga_cuda_check(int code, size_t place, const char *what)
+{
+    const cudaError_t error = (cudaError_t)code;
+    if (error == cudaSuccess)
+        return GA_OK;
+    (void)cudaGetLastError(); /* so that a later call does not report it again */
+    return ga_cuda_host()->fail(code_of(error), "cuda:%zu: %s: %s (%s, code %d)", place, what,
+                                cudaGetErrorString(error), cudaGetErrorName(error), code);
+}
+
+int ga_cuda_places(size_t *count)
+{
+    int cards = 0;
+    const cudaError_t error = cudaGetDeviceCount(&cards);
+    *count = 0;
+    if (error != cudaSuccess) {
+        (void)cudaGetLastError();
+        return ga_cuda_host()->fail(GA_EUNSUPPORTED, "no GPU can be used: %s (%s, code %d)",
+                                    cudaGetErrorString(error), cudaGetErrorName(error), (int)error);
+    }
+    if (cards < 1)
+        return ga_cuda_host()->fail(GA_EUNSUPPORTED, "no GPU can be used: the runtime lists none");
+    *count = (size_t)cards < GA_CUDA_PLACES ? (size_t)cards : GA_CUDA_PLACES;
+    return GA_OK;
+}
+
+int ga_cuda_use(size_t place)
+{
+    return ga_cuda_check((int)cudaSetDevice((int)place), place, "choosing the card");
+}
+
+int ga_cuda_place_of(const void *buffer, size_t *place)
+{
+    struct cudaPointerAttributes attributes;
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, buffer);
+    *place = 0;
+    if (error != cudaSuccess)
+        return ga_cuda_check((int)error, 0, "finding the card of a buffer");
+    if (attributes.type != cudaMemoryTypeDevice || attributes.device < 0)
+        return ga_cuda_host()->fail(GA_EINTERNAL,
+                                    "a buffer of a GPU was expected, and this is none");
+    *place = (size_t)attributes.device;
+    return GA_OK;
+}
+
+#define WAIT_SECONDS 60.0
+#define SPIN_SECONDS 0.0002 /* most work is done by then; sleeping costs more */
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what)
+{
+    const struct timespec nap = {0, 50000};
+    struct timespec start;
+    double waited = 0;
+    cudaError_t error = cudaStreamQuery(stream);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    while (error == cudaErrorNotReady && waited < WAIT_SECONDS) {
+        if (waited > SPIN_SECONDS)
+            nanosleep(&nap, NULL);
+        error = cudaStreamQuery(stream);
+        waited = seconds_since(&start);
+    }
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return ga_cuda_host()->fail(GA_EIO, "cuda:%zu: %s: no answer after %.0f s", place, what,
+                                    waited);
+    }
+    /* What a copy brought is the host's only after this. */
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return ga_cuda_check((int)error, place, what);
+}
+
+static int no_room(cudaError_t error, size_t place, size_t bytes)
+{
+    size_t available = 0;
+    size_t total = 0;
+    (void)cudaGetLastError();
+    if (error != cudaErrorMemoryAllocation || cudaMemGetInfo(&available, &total) != cudaSuccess)
+        return ga_cuda_check((int)error, place, "allocating memory");
+    return ga_cuda_host()->fail(
+        GA_ENOMEM, "cuda:%zu: no room for %zu bytes: %zu of %zu are free (%s, code %d)", place,
+        bytes, available, total, cudaGetErrorName(error), (int)error);
+}
+
+static void *alloc_plain(size_t bytes, size_t place)
+{
+    void *buffer = NULL;
+    const cudaError_t error = cudaMalloc(&buffer, bytes);
+    if (error == cudaSuccess)
+        return buffer;
+    no_room(error, place, bytes);
+    return NULL;
+}
+
+void *ga_cuda_alloc(size_t bytes, size_t place)
+{
+    struct ga_cuda_desk *desk = ga_cuda_desk_take(place);
+    const size_t size = bytes > 0 ? bytes : 1;
+    void *buffer = NULL;
+    if (!desk)
+        return NULL;
+    buffer = alloc_plain(size, place);
+    if (buffer && (ga_cuda_check((int)cudaMemsetAsync(buffer, 0, size, desk->stream), place,
+                                 "clearing memory") < 0 ||
+                   ga_cuda_wait(desk->stream, place, "clearing memory") < 0)) {
+        ga_cuda_free(buffer);
+        buffer = NULL;
+    }
+    ga_cuda_desk_leave(desk);
+    return buffer;
+}
+
+void ga_cuda_free(void *buffer)
+{
+    if (buffer && ga_cuda_check((int)cudaFree(buffer), 0, "giving memory back") < 0)
+        ga_cuda_note();
+}
+
+static int copy(void *to, const void *from, size_t bytes, const void *on, const char *what)
+{
+    size_t place = 0;
+    struct ga_cuda_desk *desk = NULL;
+    int code = GA_OK;
+    if (bytes == 0)
+        return GA_OK;
+    if (ga_cuda_place_of(on, &place) < 0 || !(desk = ga_cuda_desk_take(place)))
+        return ga_cuda_host()->error_code();
+    code = ga_cuda_check((int)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, desk->stream),
+                         place, what);
+    if (code == GA_OK)
+        code = ga_cuda_wait(desk->stream, place, what);
+    ga_cuda_desk_leave(desk);
+    return code;
+}
+
+int ga_cuda_copy_in(void *device, const void *host, size_t bytes)
+{
+    return copy(device, host, bytes, device, "copying to the card");
+}
+
+int ga_cuda_copy_out(void *host, const void *device, size_t bytes)
+{
+    return copy(host, device, bytes, device, "copying from the card");
+}
+
+int ga_cuda_copy(void *to, const void *from, size_t bytes)
+{
+    return copy(to, from, bytes, to, "copying between cards");
+}
+
+void ga_cuda_note(void)
+{
+    struct keep *all = keep();
+    pthread_mutex_lock(&all->lock);
+    if (!all->failed) {
+        all->code = all->host->error_code();
+        snprintf(all->text, sizeof all->text, "%s", all->host->error_text());
+        all->failed = true;
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
+int ga_cuda_poll(void)
+{
+    struct keep *all = keep();
+    int code = GA_OK;
+    pthread_mutex_lock(&all->lock);
+    if (all->failed)
+        code = all->host->fail(all->code, "%s", all->text);
+    pthread_mutex_unlock(&all->lock);
+    return code;
+}
+
+int ga_cuda_room_grow(struct ga_cuda_room *room, size_t device_bytes, size_t host_bytes)
+{
+    void *device = NULL;
+    void *host = NULL;
+    if (device_bytes > room->device_bytes && !(device = alloc_plain(device_bytes, room->place)))
+        return ga_cuda_host()->error_code();
+    if (host_bytes > room->host_bytes &&
+        ga_cuda_check((int)cudaHostAlloc(&host, host_bytes, cudaHostAllocPortable), room->place,
+                      "pinning host memory") < 0) {
+        const int code = ga_cuda_host()->error_code();
+        if (device)
+            (void)cudaFree(device);
+        return code;
+    }
+    if (device) {
+        ga_cuda_free(room->device);
+        room->device = device;
+        room->device_bytes = device_bytes;
+    }
+    if (host) {
+        if (room->host)
+            (void)ga_cuda_check((int)cudaFreeHost(room->host), room->place, "freeing host memory");
+        room->host = host;
+        room->host_bytes = host_bytes;
+    }
+    return GA_OK;
+}
+
+void ga_cuda_room_fini(struct ga_cuda_room *room)
+{
+    ga_cuda_free(room->device);
+    if (room->host &&
+        ga_cuda_check((int)cudaFreeHost(room->host), room->place, "freeing host memory") < 0)
+        ga_cuda_note();
+    room->device = room->host = NULL;
+    room->device_bytes = room->host_bytes = 0;
+}
+
+static int desk_open(struct ga_cuda_desk *desk, size_t place)
+{
+    desk->room.place = place;
+    if (ga_cuda_use(place) < 0 ||
+        ga_cuda_check((int)cudaStreamCreateWithFlags(&desk->stream, cudaStreamNonBlocking), place,
+                      "opening a stream") < 0)
+        return ga_cuda_host()->error_code();
+    pthread_mutex_init(&desk->lock, NULL);
+    return GA_OK;
+}
+
+struct ga_cuda_desk *ga_cuda_desk_take(size_t place)
+{
+    struct keep *all = keep();
+    struct ga_cuda_desk *desk = NULL;
+    if (place >= GA_CUDA_PLACES) {
+        ga_cuda_host()->fail(GA_EINPUT, "there is no cuda:%zu: expected a card below %d", place,
+                             GA_CUDA_PLACES);
+        return NULL;
+    }
+    pthread_mutex_lock(&all->lock);
+    if (all->ready[place] || desk_open(&all->desk[place], place) == GA_OK) {
+        all->ready[place] = true;
+        desk = &all->desk[place];
+    }
+    pthread_mutex_unlock(&all->lock);
+    if (!desk)
+        return NULL;
+    pthread_mutex_lock(&desk->lock);
+    if (ga_cuda_use(place) == GA_OK)
+        return desk;
+    pthread_mutex_unlock(&desk->lock);
+    return NULL;
+}
+
+void ga_cuda_desk_leave(struct ga_cuda_desk *desk)
+{
+    pthread_mutex_unlock(&desk->lock);
+}
+
+int ga_cuda_card(size_t place, struct ga_cuda_card *out)
+{
+    struct cudaDeviceProp properties;
+    size_t available = 0;
+    size_t total = 0;
+    *out = (struct ga_cuda_card){.major = 0};
+    if (ga_cuda_check((int)cudaGetDeviceProperties(&properties, (int)place), place,
+                      "asking for its properties") < 0 ||
+        ga_cuda_check((int)cudaDeviceGetPCIBusId(out->bus, (int)sizeof out->bus, (int)place), place,
+                      "asking for its bus id") < 0 ||
+        ga_cuda_use(place) < 0 ||
+        ga_cuda_check((int)cudaMemGetInfo(&available, &total), place, "asking for its memory") < 0)
+        return ga_cuda_host()->error_code();
+    snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, properties.name);
+    out->major = properties.major;
+    out->minor = properties.minor;
+    out->multiprocessors = properties.multiProcessorCount;
+    out->memory_free = available;
+    out->memory_total = total;
+    return GA_OK;
+}

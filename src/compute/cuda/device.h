@@ -1,0 +1,79 @@
+/*
+ * Cards from the module's side: errors with a name, the card a buffer lies on, streams that are
+ * waited for with a deadline, room that grows, and one desk for each card where calls without a
+ * context of their own do their work. CUDA's types stay in the files that use them: codes are those
+ * of cudaError_t, a stream is a cudaStream_t.
+ *
+ * A place is a card's number in the runtime. Threads: any; a desk is held by one at a time.
+ */
+#ifndef GA_COMPUTE_CUDA_DEVICE_H
+#define GA_COMPUTE_CUDA_DEVICE_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "compute/cuda/module.h"
+
+struct CUstream_st;
+
+#define GA_CUDA_PLACES 64 /* cards at the most */
+
+/* The host's table; set once, before anything else here is called. */
+const struct ga_host *ga_cuda_host(void);
+void ga_cuda_set_host(const struct ga_host *host);
+
+/*
+ * GA_OK for code 0. Otherwise clears the runtime's error and fails with "cuda:PLACE: WHAT: its
+ * text (its name, code N)": GA_ENOMEM for memory, GA_EUNSUPPORTED without a driver or card, else
+ * GA_EIO.
+ */
+int ga_cuda_check(int code, size_t place, const char *what);
+
+/* How many cards there are; without any the runtime's own reason. */
+int ga_cuda_places(size_t *count);
+
+/* The calling thread works on this card from now on. */
+int ga_cuda_use(size_t place);
+
+/* The card that device memory lies on. */
+int ga_cuda_place_of(const void *buffer, size_t *place);
+
+/* Until all work of the stream is done; fails with the first error of it, or after a minute. */
+int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what);
+
+void *ga_cuda_alloc(size_t bytes, size_t place); /* zeroed; NULL with an error */
+void ga_cuda_free(void *buffer);
+int ga_cuda_copy_in(void *device, const void *host, size_t bytes);
+int ga_cuda_copy_out(void *host, const void *device, size_t bytes);
+int ga_cuda_copy(void *to, const void *from, size_t bytes);
+
+/* Keeps the calling thread's error as the first failure, unless there is one; see ga_device_memory.
+ */
+void ga_cuda_note(void);
+int ga_cuda_poll(void);
+
+/* Device memory and pinned host memory of a card, both only for their owner. */
+struct ga_cuda_room {
+    size_t place;
+    void *device, *host;
+    size_t device_bytes, host_bytes;
+};
+
+/* Makes both at least this large; what was in them is lost. On failure they stay as they were. */
+int ga_cuda_room_grow(struct ga_cuda_room *room, size_t device_bytes, size_t host_bytes);
+void ga_cuda_room_fini(struct ga_cuda_room *room);
+
+struct ga_cuda_desk {
+    pthread_mutex_t lock;
+    struct CUstream_st *stream;
+    struct ga_cuda_room room;
+};
+
+/* Waits for the card's desk and makes the card the thread's; NULL with an error, then nothing is
+ * held. */
+struct ga_cuda_desk *ga_cuda_desk_take(size_t place);
+void ga_cuda_desk_leave(struct ga_cuda_desk *desk);
+
+int ga_cuda_card(size_t place, struct ga_cuda_card *out);
+
+#endif

@@ -1,0 +1,315 @@
+/*
+ * What one thread of each exact kernel does. The file compiles as CUDA, for the kernels of
+ * exact.cu, and as C, so that the same lines run where there is no card. A kernel takes one
+ * argument, a struct by value whose first member counts its threads, and gives every thread a
+ * number below that.
+ *
+ * Rows lie unit by unit: (units, count) floats for `count` examples. The order of operations of one
+ * example is that of the CPU kernels (cpu_forward.inc, cpu_loss.inc, cpu_step.inc), so the bits are
+ * theirs; exact sums may be added in any order.
+ */
+#ifndef GA_COMPUTE_CUDA_EXACT_BODY_H
+#define GA_COMPUTE_CUDA_EXACT_BODY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compute/exact_math.h"
+#include "compute/exact_sum.h"
+#include "compute/net.h"
+
+#ifdef __CUDACC__
+#define GA_BODY static __device__ inline
+#else
+#define GA_BODY static inline
+#endif
+
+/* z = bias (or +0) + sum of weight * in, in order, then the activation unless `last`. */
+struct ga_k_forward {
+    size_t threads; /* units * count */
+    size_t count, inputs;
+    const float *weights; /* (units, inputs) */
+    const float *bias;    /* (units), or NULL */
+    const float *in;      /* (inputs, count) */
+    float *out;           /* (units, count) */
+    float *slopes;        /* (units, count), with gelu only; else NULL */
+    int32_t activation;   /* enum ga_net_activation; identity in the last layer */
+};
+
+GA_BODY float ga_body_activate(int32_t activation, float z, float *slope)
+{
+    if (activation == GA_ACT_TANH)
+        return ga_exact_tanhf(z);
+    if (activation == GA_ACT_RELU)
+        return z < 0.0f ? 0.0f : z;
+    if (activation == GA_ACT_SIGMOID)
+        return ga_exact_sigmoidf(z);
+    if (activation == GA_ACT_GELU) {
+        float density;
+        const float below = ga_exact_normalf(z, &density);
+        *slope = below + z * density;
+        return z * below;
+    }
+    return z;
+}
+
+GA_BODY void ga_body_forward(const struct ga_k_forward *k, size_t thread)
+{
+    const size_t unit = thread / k->count;
+    const size_t example = thread % k->count;
+    const float *w = k->weights + unit * k->inputs;
+    float z = k->bias ? k->bias[unit] : 0.0f;
+    float slope = 0.0f;
+    for (size_t i = 0; i < k->inputs; i++)
+        z += w[i] * k->in[i * k->count + example];
+    k->out[thread] = ga_body_activate(k->activation, z, &slope);
+    if (k->slopes)
+        k->slopes[thread] = slope;
+}
+
+/* s = +0 + sum over outputs, in order, of weight * delta, then times the activation's slope. */
+struct ga_k_backward {
+    size_t threads; /* units * count */
+    size_t count, units, outputs;
+    const float *weights; /* (outputs, units), of the layer above */
+    const float *in;      /* (outputs, count): its deltas */
+    const float *rows;    /* (units, count): outputs of the activation */
+    const float *slopes;  /* (units, count), with gelu only */
+    float *out;           /* (units, count) */
+    int32_t activation;
+};
+
+GA_BODY float ga_body_slope(const struct ga_k_backward *k, size_t thread, float s)
+{
+    const float a = k->rows[thread];
+    if (k->activation == GA_ACT_TANH)
+        return s * (1.0f - a * a);
+    if (k->activation == GA_ACT_RELU)
+        return a <= 0.0f ? 0.0f : s;
+    if (k->activation == GA_ACT_SIGMOID)
+        return s * (a * (1.0f - a));
+    if (k->activation == GA_ACT_GELU)
+        return s * k->slopes[thread];
+    return s;
+}
+
+GA_BODY void ga_body_backward(const struct ga_k_backward *k, size_t thread)
+{
+    const size_t unit = thread / k->count;
+    const size_t example = thread % k->count;
+    float s = 0.0f;
+    for (size_t j = 0; j < k->outputs; j++)
+        s += k->weights[j * k->units + unit] * k->in[j * k->count + example];
+    k->out[thread] = ga_body_slope(k, thread, s);
+}
+
+/* Losses and deltas of the last layer; thread = example. */
+struct ga_k_loss {
+    size_t threads;        /* count */
+    size_t outputs;        /* or coordinates of a quadratic */
+    const float *values;   /* (outputs, count): outputs, or lambda of a quadratic */
+    const float *targets;  /* (count, outputs), or centers; NULL with labels */
+    const int32_t *labels; /* (count) */
+    const float *example;  /* (count) example weights, or NULL */
+    const float *weights;  /* of a quadratic: its coordinates */
+    float *deltas;         /* (outputs, count) */
+    float *losses;         /* (count) */
+    uint32_t *correct;     /* (count) */
+};
+
+/* Weighted, once. */
+GA_BODY void ga_body_weigh(const struct ga_k_loss *k, size_t e, float loss)
+{
+    if (!k->example) {
+        k->losses[e] = loss;
+        return;
+    }
+    k->losses[e] = k->example[e] * loss;
+    for (size_t o = 0; o < k->outputs; o++)
+        k->deltas[o * k->threads + e] *= k->example[e];
+}
+
+GA_BODY void ga_body_mse(const struct ga_k_loss *k, size_t e)
+{
+    float loss = 0.0f;
+    for (size_t o = 0; o < k->outputs; o++) {
+        const float d = k->values[o * k->threads + e] - k->targets[e * k->outputs + o];
+        loss += d * d;
+        k->deltas[o * k->threads + e] = d + d;
+    }
+    k->correct[e] = 0;
+    ga_body_weigh(k, e, loss);
+}
+
+GA_BODY void ga_body_quadratic(const struct ga_k_loss *k, size_t e)
+{
+    float loss = 0.0f;
+    for (size_t o = 0; o < k->outputs; o++) {
+        const float d = k->weights[o] - k->targets[e * k->outputs + o];
+        loss += k->values[o * k->threads + e] * (d * d);
+        k->deltas[o * k->threads + e] = d;
+    }
+    k->correct[e] = 0;
+    ga_body_weigh(k, e, 0.5f * loss);
+}
+
+GA_BODY void ga_body_xent(const struct ga_k_loss *k, size_t e)
+{
+    const size_t label = (size_t)(uint32_t)k->labels[e];
+    float largest = k->values[e];
+    float at_label = largest;
+    float beside_largest = 0.0f;
+    float beside_label = 0.0f;
+    size_t largest_at = 0;
+    for (size_t o = 1; o < k->outputs; o++) {
+        const float y = k->values[o * k->threads + e];
+        if (largest < y) {
+            largest = y;
+            largest_at = o;
+        }
+        if (o == label)
+            at_label = y;
+    }
+    for (size_t o = 0; o < k->outputs; o++) {
+        const size_t at = o * k->threads + e;
+        const float p = ga_exact_expf(k->values[at] - largest);
+        beside_largest += o == largest_at ? 0.0f : p;
+        beside_label += o == label ? 0.0f : p;
+        k->deltas[at] = p;
+    }
+    const float sum = 1.0f + beside_largest;
+    for (size_t o = 0; o < k->outputs; o++) {
+        const size_t at = o * k->threads + e;
+        k->deltas[at] = (o == label ? -beside_label : k->deltas[at]) / sum;
+    }
+    const double distance = (double)largest - (double)at_label;
+    const float loss = (float)(ga_exact_log(1.0 + (double)beside_largest) + distance);
+    k->correct[e] = loss == loss && largest_at == label;
+    ga_body_weigh(k, e, loss);
+}
+
+/* Exact sums of the gradient terms of one tensor; thread = parameter. */
+struct ga_k_sums {
+    size_t threads; /* parameters of the tensor */
+    size_t count, inputs;
+    const float *rows;   /* (inputs, count); NULL: ones, for a bias */
+    const float *deltas; /* (outputs, count) */
+    int32_t pairs;       /* a quadratic: parameter i has rows[i] * deltas[i] */
+    int32_t add;         /* to what is there, instead of in its place */
+    double *high, *low;  /* (threads) */
+    uint32_t *flags;     /* one word, or-ed */
+};
+
+GA_BODY uint32_t ga_body_sums(const struct ga_k_sums *k, size_t thread)
+{
+    const size_t j = k->pairs ? thread : thread / k->inputs;
+    const size_t i = k->pairs ? thread : thread % k->inputs;
+    const float *d = k->deltas + j * k->count;
+    double high = k->add ? k->high[thread] : 0.0;
+    double low = k->add ? k->low[thread] : 0.0;
+    uint32_t flags = 0;
+    for (size_t e = 0; e < k->count; e++) {
+        const double a = k->rows ? (double)k->rows[i * k->count + e] : 1.0;
+        flags |= ga_exact_add(&high, &low, a * (double)d[e]);
+    }
+    k->high[thread] = high;
+    k->low[thread] = low;
+    return flags;
+}
+
+/* to += from, element by element. */
+struct ga_k_add {
+    size_t threads;
+    double *to;
+    const double *from;
+};
+
+GA_BODY void ga_body_add(const struct ga_k_add *k, size_t thread)
+{
+    k->to[thread] += k->from[thread];
+}
+
+struct ga_k_add_float {
+    size_t threads;
+    float *to;
+    const float *from;
+};
+
+GA_BODY void ga_body_add_float(const struct ga_k_add_float *k, size_t thread)
+{
+    k->to[thread] += k->from[thread];
+}
+
+/* g = (float)((high + low) / divisor) and the sum of its squares, for one block of the norm's rule;
+ * thread = block. */
+#define GA_BODY_BLOCK 256
+
+struct ga_k_mean {
+    size_t threads; /* blocks of GA_BODY_BLOCK parameters */
+    size_t parameters;
+    const double *high, *low;
+    double divisor;
+    float *gradient; /* (parameters) */
+    double *squares; /* (threads) */
+};
+
+GA_BODY void ga_body_mean(const struct ga_k_mean *k, size_t thread)
+{
+    const size_t first = thread * GA_BODY_BLOCK;
+    const size_t left = k->parameters - first;
+    const size_t end = first + (left < GA_BODY_BLOCK ? left : GA_BODY_BLOCK);
+    double sum = 0.0;
+    for (size_t i = first; i < end; i++) {
+        const float g = (float)((k->high[i] + k->low[i]) / k->divisor);
+        k->gradient[i] = g;
+        sum += (double)g * (double)g;
+    }
+    k->squares[thread] = sum;
+}
+
+/* One optimizer step of one parameter; the numbers are those of struct ga_step. */
+struct ga_k_step {
+    size_t threads;                                   /* parameters */
+    const float *gradient, *weights, *first, *second; /* state, NULL where there is none */
+    float *new_weights, *new_first, *new_second;
+    int32_t adaptive, scaled, nesterov, coupled; /* adam or adamw; clip; nesterov; weight decay */
+    float gradient_scale, lr, momentum, weight_decay, decay;
+    float beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_bias2, epsilon;
+};
+
+#ifdef __CUDA_ARCH__
+#define GA_BODY_ROOT(x) __fsqrt_rn(x)
+#else
+#define GA_BODY_ROOT(x) __builtin_sqrtf(x)
+#endif
+
+GA_BODY void ga_body_adam(const struct ga_k_step *k, size_t i, float g)
+{
+    const float m = k->beta1 * k->first[i] + k->one_minus_beta1 * g;
+    const float v = k->beta2 * k->second[i] + k->one_minus_beta2 * g * g;
+    const float root = GA_BODY_ROOT(v) / k->root_bias2 + k->epsilon;
+    k->new_first[i] = m;
+    k->new_second[i] = v;
+    k->new_weights[i] = k->decay * k->weights[i] - k->step_size * (m / root);
+}
+
+GA_BODY void ga_body_step(const struct ga_k_step *k, size_t i)
+{
+    float g = k->gradient[i];
+    if (k->scaled)
+        g *= k->gradient_scale;
+    if (k->coupled)
+        g += k->weight_decay * k->weights[i];
+    if (k->adaptive) {
+        ga_body_adam(k, i, g);
+        return;
+    }
+    if (k->momentum != 0.0f) {
+        const float buffer = k->momentum * k->first[i] + g;
+        k->new_first[i] = buffer;
+        g = k->nesterov ? g + k->momentum * buffer : buffer;
+    }
+    k->new_weights[i] = k->weights[i] - k->lr * g;
+}
+
+#endif

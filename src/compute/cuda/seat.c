@@ -1,0 +1,157 @@
+#include "compute/cuda/seat.h"
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* `rows` times `columns` values of 4 bytes from *next on; SIZE_MAX stays. */
+static size_t carve(size_t *next, size_t rows, size_t columns)
+{
+    const size_t start = *next;
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(rows, columns, &bytes) ||
+        __builtin_mul_overflow(bytes, sizeof(float), &bytes) ||
+        __builtin_add_overflow(bytes, (size_t)255, &bytes) ||
+        __builtin_add_overflow(start, bytes / 256 * 256, next))
+        *next = SIZE_MAX;
+    return start;
+}
+
+static void lay_out_layers(struct ga_cuda_layout *l, const struct ga_net *net, size_t *next)
+{
+    const bool mlp = net->kind == GA_NET_MLP;
+    l->rows[0] = l->inputs;
+    for (size_t k = 1; k <= net->layers; k++) {
+        const bool slopes = net->activation == GA_ACT_GELU && k < net->layers;
+        if (mlp && k < net->layers)
+            l->rows[k] = carve(next, net->width[k], l->count);
+        l->slopes[k] = slopes ? carve(next, net->width[k], l->count) : 0;
+        l->deltas[k] = carve(next, net->width[k], l->count);
+    }
+}
+
+void ga_cuda_lay_out(struct ga_cuda_layout *out, const struct ga_net *net, size_t count)
+{
+    const size_t outputs = net->width[net->layers];
+    size_t next = 0;
+    *out = (struct ga_cuda_layout){.count = count};
+    out->weights = carve(&next, net->parameters, 1);
+    out->inputs = carve(&next, net->width[0], count);
+    out->targets = carve(&next, outputs, count);
+    out->example = carve(&next, 1, count);
+    out->up = next;
+    lay_out_layers(out, net, &next);
+    out->losses = carve(&next, 1, count);
+    out->correct = carve(&next, 1, count);
+    out->flags = carve(&next, 1, 1);
+    if (net->kind == GA_NET_MLP)
+        out->rows[net->layers] = carve(&next, outputs, count);
+    out->down = next == SIZE_MAX ? 0 : next - out->losses;
+    out->total = next;
+}
+
+/* How many examples a card's free memory takes, so that the refusal can say it. */
+static size_t most_examples(const struct ga_net *net, size_t bytes)
+{
+    struct ga_cuda_layout layout;
+    size_t low = 0;
+    size_t high = (size_t)1 << 32;
+    while (low + 1 < high) {
+        const size_t middle = low + (high - low) / 2;
+        ga_cuda_lay_out(&layout, net, middle);
+        if (layout.total <= bytes)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int check_room(const struct ga_cuda_seat *seat, const struct ga_net *net, size_t place,
+                      const struct ga_cuda_layout *layout)
+{
+    size_t available = 0;
+    size_t total = 0;
+    if (layout->total <= seat->room.device_bytes)
+        return GA_OK;
+    if (ga_cuda_check((int)cudaMemGetInfo(&available, &total), place, "asking for its memory") < 0)
+        return ga_cuda_host()->error_code();
+    if (layout->total <= available)
+        return GA_OK;
+    return ga_cuda_host()->fail(GA_ENOMEM,
+                                "cuda:%zu: a micro-batch of %zu examples needs %zu bytes and %zu "
+                                "of %zu are free: expected at most %zu examples",
+                                place, layout->count, layout->total, available, total,
+                                most_examples(net, available));
+}
+
+int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, size_t place,
+                      size_t count)
+{
+    struct ga_cuda_layout layout;
+    ga_cuda_lay_out(&layout, net, count);
+    seat->room.place = place;
+    if (ga_cuda_use(place) < 0 || check_room(seat, net, place, &layout) < 0)
+        return ga_cuda_host()->error_code();
+    if (!seat->stream &&
+        ga_cuda_check((int)cudaStreamCreateWithFlags(&seat->stream, cudaStreamNonBlocking), place,
+                      "opening a stream") < 0)
+        return ga_cuda_host()->error_code();
+    if (ga_cuda_room_grow(&seat->room, layout.total, layout.up + layout.down) < 0)
+        return ga_cuda_host()->fail_within("room for a micro-batch of %zu examples", count);
+    seat->at = layout;
+    return GA_OK;
+}
+
+void ga_cuda_seat_fini(struct ga_cuda_seat *seat)
+{
+    if (!seat->stream)
+        return;
+    if (ga_cuda_use(seat->room.place) < 0 ||
+        ga_cuda_check((int)cudaStreamDestroy(seat->stream), seat->room.place, "closing a stream") <
+            0)
+        ga_cuda_note();
+    seat->stream = NULL;
+    ga_cuda_room_fini(&seat->room);
+}
+
+static size_t row_of(const struct ga_batch *batch, size_t e)
+{
+    return batch->index ? batch->index[e] : batch->first + e;
+}
+
+static void gather(float *to, const struct ga_batch *batch, const float *table, size_t width,
+                   bool columns)
+{
+    const size_t count = batch->count;
+    for (size_t e = 0; e < count; e++) {
+        const float *row = table + row_of(batch, e) * width;
+        for (size_t i = 0; i < width; i++)
+            to[columns ? i * count + e : e * width + i] = row[i];
+    }
+}
+
+static void gather_labels(int32_t *to, const struct ga_batch *batch)
+{
+    for (size_t e = 0; e < batch->count; e++)
+        to[e] = batch->labels[row_of(batch, e)];
+}
+
+int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
+                      const struct ga_batch *batch)
+{
+    char *host = seat->room.host;
+    const struct ga_cuda_layout *at = &seat->at;
+    const size_t outputs = net->width[net->layers];
+    memcpy(host + at->weights, weights, net->parameters * sizeof(float));
+    gather((float *)(void *)(host + at->inputs), batch, batch->inputs, net->width[0], true);
+    if (batch->targets)
+        gather((float *)(void *)(host + at->targets), batch, batch->targets, outputs, false);
+    else if (batch->labels)
+        gather_labels((int32_t *)(void *)(host + at->targets), batch);
+    if (batch->weights)
+        gather((float *)(void *)(host + at->example), batch, batch->weights, 1, false);
+    return ga_cuda_check(
+        (int)cudaMemcpyAsync(seat->room.device, host, at->up, cudaMemcpyHostToDevice, seat->stream),
+        seat->room.place, "sending a micro-batch");
+}

@@ -1,0 +1,55 @@
+/*
+ * A context's place on one card: its stream, and how the card's memory for one micro-batch is cut.
+ * The first part goes up to the card in one copy, the last comes back in one.
+ *
+ *   up    weights | inputs | targets or labels | example weights
+ *         rows, deltas and slopes of the layers
+ *   down  losses | correct | flags, or the outputs of a prediction
+ *
+ * Offsets are bytes, all multiples of 256.
+ */
+#ifndef GA_COMPUTE_CUDA_SEAT_H
+#define GA_COMPUTE_CUDA_SEAT_H
+
+#include "compute/cuda/device.h"
+
+struct ga_cuda_layout {
+    size_t count; /* examples */
+    size_t weights, inputs, targets, example;
+    size_t up; /* bytes of the first part, from 0 */
+    size_t rows[GA_NET_LAYERS + 1], deltas[GA_NET_LAYERS + 1], slopes[GA_NET_LAYERS + 1];
+    size_t losses, correct, flags;
+    size_t down; /* bytes of the last part, from `losses` */
+    size_t total;
+};
+
+/* SIZE_MAX as total where that many bytes cannot be counted. */
+void ga_cuda_lay_out(struct ga_cuda_layout *out, const struct ga_net *net, size_t count);
+
+struct ga_cuda_seat {
+    struct CUstream_st *stream; /* NULL: nothing was done on this card yet */
+    struct ga_cuda_room room;   /* host: the up part, and behind it the down part */
+    struct ga_cuda_layout at;
+};
+
+/* The card is the thread's, and there is room for `count` examples; refuses more than fits, naming
+ * what does. */
+int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, size_t place,
+                      size_t count);
+void ga_cuda_seat_fini(struct ga_cuda_seat *seat);
+
+/* Fills the up part from weights and a batch, and sends it. Rows of the batch become columns. */
+int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
+                      const struct ga_batch *batch);
+
+static inline void *ga_cuda_at(const struct ga_cuda_seat *seat, size_t offset)
+{
+    return (char *)seat->room.device + offset;
+}
+
+static inline const void *ga_cuda_answer(const struct ga_cuda_seat *seat, size_t offset)
+{
+    return (const char *)seat->room.host + seat->at.up + (offset - seat->at.losses);
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* Which cards the replicas of a run compute on, and what there is to choose from. */
+#include <inttypes.h>
+
+#include "compute/cuda_load.h"
+#include "train/run_internal.h"
+
+int ga_run_find_places(const struct ga_settings *set, const struct ga_compute *compute,
+                       size_t *places)
+{
+    size_t count = 0;
+
+    if (ga_buffer_places(compute, &count) < 0)
+        return ga_error_code();
+    for (int32_t i = 0; i < set->devices.count; i++)
+        if ((size_t)set->devices.number[i] >= count)
+            return ga_fail(GA_ERANGE, "there is no %s:%d: expected %s:0 to %s:%zu", compute->name,
+                           (int)set->devices.number[i], compute->name, compute->name, count - 1);
+    *places = set->devices.count > 0   ? (size_t)set->devices.count
+              : count < GA_MAX_DEVICES ? count
+                                       : GA_MAX_DEVICES;
+    return GA_OK;
+}
+
+size_t ga_run_card_at(const struct ga_run *run, size_t place)
+{
+    const struct ga_settings *set = run_set(run);
+
+    return set->devices.count > 0 ? (size_t)set->devices.number[place] : place;
+}
+
+void *ga_run_alloc_sums(const struct ga_run *run, size_t place, size_t count)
+{
+    return ga_buffer_alloc(run->compute, count * run->sum_bytes, ga_run_card_at(run, place));
+}
+
+static void describe_card(const struct ga_cuda_module *module, size_t place, struct ga_text *out)
+{
+    struct ga_cuda_card card;
+
+    if (module->card(place, &card) < 0) {
+        ga_text_printf(out, "%s\n", ga_error_text());
+        return;
+    }
+    ga_text_printf(out,
+                   "cuda:%zu: %s at %s, compute %d.%d, %d multiprocessors, %" PRIu64 " of %" PRIu64
+                   " MiB free\n",
+                   place, card.name, card.bus, card.major, card.minor, card.multiprocessors,
+                   card.memory_free >> 20, card.memory_total >> 20);
+}
+
+void ga_run_describe_cards(struct ga_text *out)
+{
+    const struct ga_cuda_module *module = ga_cuda_load();
+    size_t places = 0;
+
+    if (!module || module->compute[0]->memory->places(&places) < 0) {
+        ga_text_printf(out, "cuda: %s\n", ga_error_text());
+        return;
+    }
+    for (size_t place = 0; place < places; place++)
+        describe_card(module, place, out);
+    ga_text_printf(out, "NCCL: %s\n", module->nccl);
+}
+
+const char *ga_run_collective(const struct ga_run *run)
+{
+    return run->collective->reason;
+}

@@ -9,7 +9,7 @@ ga_minimum_cmake=3.22
 
 # set | probe | apt (Debian, Ubuntu) | dnf (Fedora) | pacman (Arch)
 # A probe tests for the thing itself, not for a package, so whatever provides it will do:
-# cc, cmake and maker as below; program:NAME on the path; header:FILE that the compiler finds;
+# cc, cmake, maker and cblas as below; program:NAME on the path; header:FILE that the compiler finds;
 # fuzzer: clang can link libFuzzer.
 ga_packages='
 demo | cc                           | gcc libc6-dev    | gcc glibc-devel     | gcc
@@ -20,6 +20,7 @@ demo | header:curses.h              | libncurses-dev   | ncurses-devel       | n
 demo | header:jansson.h             | libjansson-dev   | jansson-devel       | jansson
 demo | header:csv.h                 | libcsv-dev       | libcsv-devel        | libcsv
 demo | header:zlib.h                | zlib1g-dev       | zlib-devel          | zlib
+demo | cblas                        | libopenblas0     | openblas-devel      | openblas
 demo | header:Random123/philox.h    | librandom123-dev | Random123-devel     | random123
 test | header:cmocka.h              | libcmocka-dev    | libcmocka-devel     | cmocka
 test | header:vterm.h               | libvterm-dev     | libvterm-devel      | libvterm
@@ -68,6 +69,12 @@ ga_has_header()
     printf '#include <stdio.h>\n#include <%s>\n' "$1" | "$compiler" -E -x c - > /dev/null 2>&1
 }
 
+# A shared library that has it, as the program will look for one.
+ga_has_cblas()
+{
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2> /dev/null | grep -Eq 'lib(openblas|blis|cblas)[.]so'
+}
+
 ga_has_fuzzer()
 {
     local answer=0 object
@@ -84,6 +91,7 @@ ga_probe()
         cc) ga_has_cc ;;
         cmake) ga_has_cmake ;;
         maker) command -v ninja > /dev/null || command -v make > /dev/null ;;
+        cblas) ga_has_cblas ;;
         fuzzer) ga_has_fuzzer ;;
         program:*) command -v "${1#*:}" > /dev/null ;;
         header:*) ga_has_header "${1#*:}" ;;

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -88,11 +89,22 @@ static bool shows_screen(const struct ga_arguments *arguments)
     return false;
 }
 
+/* Before there is a second thread: a BLAS library reads this when it is loaded, and starts no
+ * threads of its own. Replicas are the threads. */
+static void settle_threads(void)
+{
+    static const char *const names[] = {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS",
+                                        "OMP_NUM_THREADS"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        setenv(names[i], "1", 1);
+}
+
 int main(int argc, char **argv)
 {
     struct ga_arguments arguments;
     hold_streams();
     settle_memory();
+    settle_threads();
     if (argc > 1 && strcmp(argv[1], "bench") == 0)
         return bench(argc - 2, argv + 2);
     if (ga_arguments_read(&arguments, argc, argv) < 0)

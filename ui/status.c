@@ -190,12 +190,11 @@ static void add_learning(struct parts *parts, const struct ga_view *view)
 {
     char lr[64], pace[64], figure[GA_FIGURE_TEXT];
     const char *optimizer = ga_choice_word("optimizer", (int)view->settings.optimizer);
-    const char *numerics = ga_choice_word("numerics", (int)view->settings.numerics);
 
     value_of("lr", &view->settings, lr, sizeof lr);
     value_of("pace", &view->settings, pace, sizeof pace);
     add(parts, 0, 75, GA_ROLE_TEXT, 0, "%s lr %s", optimizer ? optimizer : "?", lr);
-    add(parts, 0, 70, GA_ROLE_TEXT, 0, "%s %08" PRIx32, numerics ? numerics : "?",
+    add(parts, 0, 70, GA_ROLE_TEXT, 0, "%s %08" PRIx32, view->numerics,
         (uint32_t)(view->hash >> 32));
     add(parts, 0, 55, GA_ROLE_DIM, 0, "%5s ex/s",
         view->examples_per_second > 0 ? ga_figure_count(figure, view->examples_per_second) : "-");

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "compute/cuda_load.h"
 
-static const struct ga_compute *const devices[] = {&ga_compute_cpu_exact};
+static const struct ga_compute *const devices[] = {&ga_compute_cpu_exact, &ga_compute_cpu_fast};
 
 #define DEVICES (sizeof devices / sizeof devices[0])
 

@@ -6,8 +6,8 @@
  *
  * Gradient sums. A device says how many elements of which type hold the gradient sum of a net:
  * sum_count(net) elements of sum_type. All-reduce adds them element by element. `exact` uses 2n
- * doubles: H[n] then L[n] (the two-double exact sum: semantics below). Sums are released or zeroed
- * by assignment, never by multiplying with 0.
+ * doubles: H[n] then L[n] (the two-double exact sum: semantics below); `fast` uses n floats. Sums
+ * are released or zeroed by assignment, never by multiplying with 0.
  *
  * The exact sum of a term x (a product of two floats, exact in double):
  *     q = (x + C) - C, C = 1.5*2^52*2^-8;   H += q;   r = x - q;   L += (r + D) - D, D
@@ -85,6 +85,12 @@ size_t ga_step_state_blocks(enum ga_step_kind kind, float momentum);
 
 enum ga_into { GA_ASSIGN, GA_ADD };
 
+/* A range of parameters. `first` is a multiple of GA_PART, and so is `count`, but at the end. */
+#define GA_PART 8192
+struct ga_part {
+    size_t first, count;
+};
+
 struct ga_context; /* a worker's, opaque, of one device */
 
 /*
@@ -111,7 +117,7 @@ struct ga_device_memory {
 
 struct ga_compute {
     const char *name;     /* "cpu" */
-    const char *numerics; /* "exact" */
+    const char *numerics; /* "exact", "fast" */
     enum ga_type sum_type;
     const struct ga_device_memory *memory; /* NULL: buffers are plain memory of this process */
     size_t (*sum_count)(const struct ga_net *net); /* elements */
@@ -164,9 +170,36 @@ struct ga_compute {
      * none). */
     void (*step)(const struct ga_net *net, const struct ga_step *step, const float *gradient,
                  const float *weights, const float *state, float *new_weights, float *new_state);
+
+    /*
+     * The rest is NULL where sums are exact, and where a device does not offer it; then the engine
+     * does with the functions above.
+     *
+     * As gradient(), but sums = onto + the batch's own sums (`onto` NULL: 0; it may be `sums`), and
+     * |own sums|^2 to `*square`: a micro-batch joins the accumulator without a pass of its own.
+     */
+    int (*accumulate)(struct ga_context *context, const float *weights,
+                      const struct ga_batch *batch, const void *onto, void *sums,
+                      struct ga_tally *tally, double *square);
+
+    /*
+     * A part of the division and of the step, for lanes that work side by side (all blocks in host
+     * memory). mean_part() also adds the `ranks` replicas' sums, in order: gradient = sum /
+     * divisor. Squares and products come in blocks of GA_PART elements, from the part's first one
+     * on, so that no result depends on how the parameters were cut: squares[i] of g, dots[i*ranks +
+     * r] of g with replica r's sums (`dots` may be NULL); step_part() gives |new w - w|^2 in
+     * squares[2*i] and |new w|^2 in squares[2*i + 1].
+     */
+    void (*mean_part)(const struct ga_net *net, const void *const *sums, size_t ranks,
+                      double divisor, const struct ga_part *part, float *gradient, double *squares,
+                      double *dots);
+    void (*step_part)(const struct ga_net *net, const struct ga_step *step, const float *gradient,
+                      const float *weights, const float *state, float *new_weights,
+                      float *new_state, const struct ga_part *part, double *squares);
 };
 
 extern const struct ga_compute ga_compute_cpu_exact;
+extern const struct ga_compute ga_compute_cpu_fast;
 
 /* Buffers of any device: places (1 for plain memory), room at one of them, copies, and the first
  * failure of a call without a code. */
@@ -201,5 +234,8 @@ double ga_compute_example_cost_ns(const struct ga_net *net);
  * bits), and open() fails with GA_EINPUT where this machine does not have it.
  */
 const char *ga_compute_cpu_kernel(void);
+
+/* What the fast numerics run on: "avx512 kernels, OpenBLAS (Zen)"; for `devices`. */
+void ga_compute_fast_library(char *out, size_t size);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * Vectors of GA_LANES floats (4 or 8) in the compilers' vector extension, and the few operations on
- * them that the kernels need; eight lanes mean AVX2, and a few of its instructions are named
- * because gcc does not find them by itself. Everything is inline and private to the file that
- * includes it, because the same names stand for other types elsewhere.
+ * Vectors of GA_LANES floats (4, 8 or 16) in the compilers' vector extension, and the few
+ * operations on them that the kernels need; eight lanes mean AVX2, sixteen AVX-512 (fast kernels
+ * only), and a few of their instructions are named because gcc does not find them by itself.
+ * Everything is inline and private to the file that includes it, because the same names stand for
+ * other types elsewhere.
  */
 #ifndef GA_COMPUTE_LANES_H
 #define GA_COMPUTE_LANES_H
@@ -15,7 +16,7 @@
 #define GA_LANES 4
 #endif
 
-#if GA_LANES == 8
+#if GA_LANES >= 8
 #include <immintrin.h>
 #endif
 
@@ -50,7 +51,9 @@ LANES_INLINE void lanes_store(float *to, lanes_f x)
 
 LANES_INLINE lanes_d lanes_widen(lanes_h x)
 {
-#if GA_LANES == 8
+#if GA_LANES == 16
+    return (lanes_d)_mm512_cvtps_pd((__m256)x);
+#elif GA_LANES == 8
     return (lanes_d)_mm256_cvtps_pd((__m128)x);
 #else
     return __builtin_convertvector(x, lanes_d);
@@ -76,7 +79,9 @@ LANES_INLINE lanes_d lanes_load_wide(const float *from)
 
 LANES_INLINE lanes_f lanes_splat(float x)
 {
-#if GA_LANES == 8
+#if GA_LANES == 16
+    return (lanes_f)_mm512_set1_ps(x);
+#elif GA_LANES == 8
     return (lanes_f){x, x, x, x, x, x, x, x};
 #else
     return (lanes_f){x, x, x, x};
@@ -102,7 +107,9 @@ LANES_INLINE lanes_u lanes_size(lanes_f x)
 /* a where a < b, else b; b where one is NaN. */
 LANES_INLINE lanes_f lanes_smaller(lanes_f a, lanes_f b)
 {
-#if GA_LANES == 8
+#if GA_LANES == 16
+    return (lanes_f)_mm512_min_ps((__m512)a, (__m512)b);
+#elif GA_LANES == 8
     return (lanes_f)_mm256_min_ps((__m256)a, (__m256)b);
 #else
     return lanes_select(lanes_less(a, b), a, b);
@@ -171,13 +178,16 @@ LANES_INLINE int lanes_any(lanes_q mask)
 /* Sum over lanes; used where sums are exact, so the order is free. */
 LANES_INLINE double lanes_total(lanes_d x)
 {
-#if GA_LANES == 8
+#if GA_LANES == 16
+    return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
+#elif GA_LANES == 8
     return (x[0] + x[1]) + (x[2] + x[3]);
 #else
     return x[0] + x[1];
 #endif
 }
 
+#if GA_LANES < 16
 /* The sums over lanes of four vectors, as neighbours in one or two vectors. */
 LANES_INLINE void lanes_totals(const lanes_q s[4], lanes_q out[4 / LANES_HALF])
 {
@@ -190,11 +200,14 @@ LANES_INLINE void lanes_totals(const lanes_q s[4], lanes_q out[4 / LANES_HALF])
     out[1] = lanes_shuffle(s[2], s[3], 0, 2) + lanes_shuffle(s[2], s[3], 1, 3);
 #endif
 }
+#endif
 
 /* All ones in lanes below `count`, which may be beyond the vector. */
 LANES_INLINE lanes_u lanes_first(size_t count)
 {
-#if GA_LANES == 8
+#if GA_LANES == 16
+    const lanes_i number = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif GA_LANES == 8
     const lanes_i number = {0, 1, 2, 3, 4, 5, 6, 7};
 #else
     const lanes_i number = {0, 1, 2, 3};

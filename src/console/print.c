@@ -31,6 +31,8 @@ static int print_hash(struct ga_run *run, void *arg)
     char digits[GA_HASH_TEXT];
     ga_hash_format(digits, ga_run_hash(run));
     ga_text_printf(&report->text, "hash %s", digits);
+    if (strcmp(ga_run_compute_of(run)->numerics, "fast") == 0)
+        ga_text_puts(&report->text, "  (numerics fast: of this machine and this split)");
     return 0;
 }
 

@@ -143,7 +143,7 @@ static int check_window(const struct ga_settings *settings)
         return 0;
     return ga_fail(GA_ERANGE,
                    "replicas %d x accum %d x batch %d = %lld examples per window: expected at most "
-                   "%d with numerics exact",
+                   "%d",
                    (int)settings->replicas, (int)settings->accum, (int)settings->batch,
                    (long long)window, GA_MAX_WINDOW);
 }
@@ -204,7 +204,7 @@ static int check_buffer(const struct ga_settings *settings)
         return 0;
     return ga_fail(GA_ERANGE,
                    "buffer %lld x %lld examples of an item: expected at most %d examples in one "
-                   "update with numerics exact",
+                   "update",
                    (long long)pushes, (long long)share, GA_MAX_WINDOW);
 }
 

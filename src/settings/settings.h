@@ -33,6 +33,7 @@
 #define GA_MAX_LAG      4096 /* versions that delay keeps */
 #define GA_MAX_PERIOD   4096
 #define GA_MAX_WINDOW   262144 /* 2^18 examples: the bound of the exact sums */
+#define GA_MAX_EXACT    100000 /* parameters up to which numerics auto means exact */
 
 struct ga_settings {
     int32_t replicas; /* P */

@@ -480,8 +480,8 @@ const struct ga_setting ga_settings_table[] = {
      .aliases = ""},
 
     {.name = "numerics",
-     .initial = "exact",
-     .values = "exact",
+     .initial = "auto",
+     .values = "auto | exact | fast",
      .unit = "",
      .when = GA_WHEN_START,
      EVERYWHERE,

@@ -83,9 +83,7 @@ static int load_net(struct ga_load *load, const struct ga_dataset *data)
         return ga_error_code();
     if (from->pending.given && ga_run_check_settings(&from->pending.value, data) < 0)
         return ga_fail_within("\"pending\"");
-    const struct ga_compute *compute =
-        ga_compute_find(ga_choice_word("device", (int)settings->device),
-                        ga_choice_word("numerics", (int)settings->numerics));
+    const struct ga_compute *compute = ga_run_compute(settings, &load->net);
     if (!compute)
         return ga_error_code();
     load->sums_elements = compute->sum_count(&load->net);

@@ -18,8 +18,7 @@ static int open_tools(struct ga_run *run)
     struct ga_stream_spec spec;
 
     if (!run->compute)
-        run->compute = ga_compute_find(ga_choice_word("device", (int)set->device),
-                                       ga_choice_word("numerics", (int)set->numerics));
+        run->compute = ga_run_compute(set, &run->net);
     if (run->compute)
         run->collective = ga_collective_for(run->compute, (size_t)set->replicas);
     run->policy = ga_policy_find(ga_choice_word("mode", (int)set->mode));
@@ -228,6 +227,11 @@ int64_t ga_run_now(const struct ga_run *run)
 const struct ga_net *ga_run_net_of(const struct ga_run *run)
 {
     return &run->net;
+}
+
+const struct ga_compute *ga_run_compute_of(const struct ga_run *run)
+{
+    return run->compute;
 }
 
 struct ga_dataset *ga_run_data(const struct ga_run *run)

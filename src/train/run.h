@@ -33,13 +33,19 @@ struct ga_run_start {
     const float *weights; /* for init file: in file order; else NULL */
     size_t weights_count;
     struct ga_workers *workers;       /* borrowed; NULL: everything inline */
-    const struct ga_compute *compute; /* NULL: what the settings name */
+    const struct ga_compute *compute; /* NULL: what the settings mean for the model */
 };
 
 /* The net that settings and data ask for; refuses what does not fit (and says which `set` would).
  */
 int ga_run_net(const struct ga_settings *settings, const struct ga_dataset *data,
                struct ga_net *out);
+
+/* The numerics that settings mean for a net: exact or fast, never auto; and the device for them,
+ * NULL with an error when this build has none. */
+enum ga_numerics ga_run_numerics(const struct ga_settings *settings, const struct ga_net *net);
+const struct ga_compute *ga_run_compute(const struct ga_settings *settings,
+                                        const struct ga_net *net);
 
 /* Blocks of optimizer state that the server keeps, and, in mode local, each replica. */
 size_t ga_run_state_blocks(const struct ga_settings *settings);
@@ -96,6 +102,7 @@ bool ga_run_at_boundary(const struct ga_run *run); /* no window open */
 uint64_t ga_run_windows_closed(const struct ga_run *run);
 int64_t ga_run_now(const struct ga_run *run);
 const struct ga_net *ga_run_net_of(const struct ga_run *run);
+const struct ga_compute *ga_run_compute_of(const struct ga_run *run); /* its device, numerics */
 struct ga_dataset *ga_run_data(const struct ga_run *run);
 const struct ga_settings *ga_run_settings(const struct ga_run *run); /* in force */
 uint64_t ga_run_settings_epoch(const struct ga_run *run);            /* one more with each change */

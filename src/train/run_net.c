@@ -1,5 +1,6 @@
 /* The net that settings and data ask for. */
 #include "base/error.h"
+#include "compute/compute.h"
 #include "train/run.h"
 
 /* What the data needs of a model, in words: "1 input and 10 classes". */
@@ -83,4 +84,25 @@ int ga_run_net(const struct ga_settings *settings, const struct ga_dataset *data
         spec_of_mlp(settings, &spec);
     }
     return ga_net_build(out, &spec);
+}
+
+enum ga_numerics ga_run_numerics(const struct ga_settings *settings, const struct ga_net *net)
+{
+    if (settings->numerics != GA_NUMERICS_AUTO)
+        return settings->numerics;
+    return net->parameters <= GA_MAX_EXACT ? GA_NUMERICS_EXACT : GA_NUMERICS_FAST;
+}
+
+/* A device that has no fast numerics takes what it has, where the choice was left to us. */
+const struct ga_compute *ga_run_compute(const struct ga_settings *settings,
+                                        const struct ga_net *net)
+{
+    const char *device = ga_choice_word("device", (int)settings->device);
+    enum ga_numerics numerics = ga_run_numerics(settings, net);
+    const struct ga_compute *compute =
+        ga_compute_find(device, ga_choice_word("numerics", (int)numerics));
+
+    if (!compute && settings->numerics == GA_NUMERICS_AUTO && numerics == GA_NUMERICS_FAST)
+        compute = ga_compute_find(device, ga_choice_word("numerics", GA_NUMERICS_EXACT));
+    return compute;
 }

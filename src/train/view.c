@@ -1,5 +1,6 @@
 /* Copies what a screen needs out of the run. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "train/engine_internal.h"
@@ -45,6 +46,11 @@ static uint64_t target_updates(const struct ga_engine *engine)
     return kind == GA_MOVE_UPDATES || kind == GA_MOVE_GOTO ? engine->at->move.target : 0;
 }
 
+static void set_numerics(struct ga_view *view, const char *word)
+{
+    snprintf(view->numerics, sizeof view->numerics, "%s", word);
+}
+
 static void fill_run(struct ga_engine *engine, struct ga_view *view)
 {
     struct ga_run *run = engine->at->run;
@@ -52,6 +58,7 @@ static void fill_run(struct ga_engine *engine, struct ga_view *view)
     const struct ga_update_record *record = ga_run_last_record(run);
 
     view->settings = *ga_run_settings(run);
+    set_numerics(view, ga_run_compute_of(run)->numerics);
     view->pending = *ga_run_pending(run);
     view->counters = *ga_run_counters(run);
     view->phase = ga_run_phase(run);
@@ -89,6 +96,7 @@ void ga_engine_publish(struct ga_engine *engine)
     memcpy(view->name, engine->at->name, sizeof view->name);
     view->runs = engine->slots;
     view->settings = view->pending = engine->at->draft;
+    set_numerics(view, ga_choice_word("numerics", (int)view->settings.numerics));
     if (engine->at->run) {
         measure_rate(engine, now);
         fill_run(engine, view);

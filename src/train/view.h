@@ -29,6 +29,7 @@ struct ga_view {
     bool open;              /* a run exists; else only the settings count */
     bool running;           /* a move is under way */
     struct ga_settings settings;
+    char numerics[8];           /* in force: exact or fast; before a run exists, as set */
     struct ga_settings pending; /* equal to settings when nothing is pending */
     struct ga_counters counters;
     enum ga_phase phase;

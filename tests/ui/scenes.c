@@ -104,6 +104,7 @@ static void fill_view(struct ga_view *view, enum test_scene_kind kind, uint64_t 
                       int32_t replicas)
 {
     ga_settings_default(&view->settings);
+    memcpy(view->numerics, "exact", sizeof "exact");
     view->settings.replicas = replicas;
     view->settings.mode = kind == TEST_SCENE_ASYNC ? GA_MODE_ASYNC : GA_MODE_SYNC;
     view->pending = view->settings;

@@ -1,0 +1,505 @@
+/*
+ * The fast CPU device: float32 sums. A work area for each context, the way of small nets or of
+ * large ones (fast_kernel.h), and the kernels behind the table of compute.h.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "compute/fast_blas.h"
+#include "compute/fast_kernel.h"
+
+/* Up to this many weights in the largest layer, calls of BLAS cost more than they bring. */
+#define SMALL_LAYER 1024
+
+/* Floats of a layer's sums that are made at a time where they are added to others: they stay in the
+ * second-level cache until they are. */
+#define OWN_FLOATS ((size_t)1 << 17)
+
+struct ga_context {
+    struct ga_net net;
+    const struct ga_fast_kernel *kernel;
+    struct ga_fast_work work;
+    float *room;     /* all rows of the work area */
+    size_t examples; /* that it holds */
+    float *scratch;  /* work.own and work.chunk */
+};
+
+static size_t largest_layer(const struct ga_net *net)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < net->layers; k++) {
+        const size_t here = net->width[k] * net->width[k + 1];
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+static bool uses_blas(const struct ga_net *net)
+{
+    return net->kind == GA_NET_MLP && largest_layer(net) > SMALL_LAYER && ga_fast_blas();
+}
+
+static bool has_slopes(const struct ga_net *net)
+{
+    return net->activation == GA_ACT_GELU;
+}
+
+/* Floats of rows for one example; a quadratic needs none. */
+static size_t floats_per_example(const struct ga_net *net)
+{
+    const size_t slopes = has_slopes(net) ? 1 : 0;
+    size_t count = net->width[0] + 2 * net->width[net->layers];
+    if (net->kind != GA_NET_MLP)
+        return 0;
+    for (size_t k = 1; k < net->layers; k++)
+        count += (2 + slopes) * net->width[k];
+    return count;
+}
+
+/* Small nets go chunk by chunk whatever the batch; evaluation needs a chunk in any case. */
+static size_t room_examples(const struct ga_net *net, size_t count)
+{
+    return uses_blas(net) && count > GA_FAST_CHUNK ? count : GA_FAST_CHUNK;
+}
+
+/* Rows of layer k's weight whose sums are made at a time. */
+static size_t rows_at_a_time(const struct ga_net *net, size_t k)
+{
+    const size_t fit = OWN_FLOATS / net->width[k];
+    const size_t rows = fit > 16 ? fit / 16 * 16 : 16;
+    return rows < net->width[k + 1] ? rows : net->width[k + 1];
+}
+
+static size_t own_count(const struct ga_net *net)
+{
+    size_t most = 0;
+    if (!uses_blas(net))
+        return net->parameters;
+    for (size_t k = 0; k < net->layers; k++) {
+        const size_t block = rows_at_a_time(net, k) * net->width[k];
+        most = block > most ? block : most;
+        most = net->width[k + 1] > most ? net->width[k + 1] : most;
+    }
+    return most;
+}
+
+/* A cache line more than needed lies between the two. */
+static size_t padded(size_t count)
+{
+    return (count + 15) / 16 * 16;
+}
+
+static size_t scratch_count(const struct ga_net *net)
+{
+    const size_t chunk = uses_blas(net) ? 2 * net->width[net->layers] * GA_FAST_CHUNK : 0;
+    return padded(own_count(net)) + chunk;
+}
+
+static float *carve(float **next, size_t width, size_t examples)
+{
+    float *rows = *next;
+    *next += width * examples;
+    return rows;
+}
+
+/* Cuts the room into the rows that floats_per_example() counted. */
+static void lay_out(struct ga_context *context)
+{
+    const struct ga_net *net = &context->net;
+    struct ga_fast_work *work = &context->work;
+    const size_t n = context->examples;
+    float *next = context->room;
+    work->rows[0] = carve(&next, net->width[0], n);
+    for (size_t k = 1; k <= net->layers; k++) {
+        work->rows[k] = carve(&next, net->width[k], n);
+        work->deltas[k] = carve(&next, net->width[k], n);
+        if (has_slopes(net) && k < net->layers)
+            work->slopes[k] = carve(&next, net->width[k], n);
+    }
+}
+
+static int make_room(struct ga_context *context, size_t count)
+{
+    const size_t examples = room_examples(&context->net, count);
+    if (examples <= context->examples || context->net.kind != GA_NET_MLP)
+        return GA_OK;
+    float *room = ga_alloc_aligned(examples, floats_per_example(&context->net) * sizeof(float));
+    if (!room)
+        return ga_fail_within("room for a micro-batch of %zu examples", count);
+    free(context->room);
+    context->room = room;
+    context->examples = examples;
+    lay_out(context);
+    return GA_OK;
+}
+
+static void fast_close(struct ga_context *context)
+{
+    if (context) {
+        free(context->room);
+        free(context->scratch);
+    }
+    free(context);
+}
+
+static int fast_open(struct ga_context **out, const struct ga_net *net, size_t max_batch)
+{
+    struct ga_context *context = NULL;
+    *out = NULL;
+    const struct ga_fast_kernel *kernel = ga_fast_kernel();
+    if (!kernel)
+        return ga_error_code();
+    context = ga_alloc(1, sizeof *context);
+    if (!context)
+        return GA_ENOMEM;
+    context->net = *net;
+    context->kernel = kernel;
+    context->work.net = &context->net;
+    context->work.blas = uses_blas(net);
+    context->work.own_count = own_count(net);
+    context->scratch = ga_alloc_aligned(scratch_count(net), sizeof(float));
+    if (!context->scratch || make_room(context, max_batch) < 0) {
+        fast_close(context);
+        return GA_ENOMEM;
+    }
+    context->work.own = context->scratch;
+    context->work.chunk = context->scratch + padded(context->work.own_count);
+    *out = context;
+    return GA_OK;
+}
+
+static size_t fast_context_bytes(const struct ga_net *net, size_t max_batch)
+{
+    const size_t each = floats_per_example(net) * sizeof(float);
+    const size_t fixed = sizeof(struct ga_context) + scratch_count(net) * sizeof(float);
+    const size_t examples = room_examples(net, max_batch);
+    if (each > 0 && examples > (SIZE_MAX - fixed) / each)
+        return SIZE_MAX;
+    return fixed + examples * each;
+}
+
+static size_t fast_sum_count(const struct ga_net *net)
+{
+    return net->parameters;
+}
+
+static void *fast_alloc(size_t bytes)
+{
+    return ga_alloc_aligned(bytes ? bytes : 1, 1);
+}
+
+static int check_batch(const struct ga_net *net, const struct ga_batch *batch, bool compared)
+{
+    const bool xent = net->kind == GA_NET_MLP && net->loss == GA_LOSS_XENT;
+    if (!batch->inputs)
+        return ga_fail(GA_EINTERNAL, "a batch without inputs: expected a table of them");
+    if (!batch->index && (batch->first > UINT32_MAX || batch->count > UINT32_MAX - batch->first))
+        return ga_fail(GA_EINTERNAL, "a batch beyond row %u of its table", UINT32_MAX);
+    if (compared && xent && !batch->labels)
+        return ga_fail(GA_EINTERNAL, "a batch without labels: xent expects class numbers");
+    if (compared && !xent && !batch->targets)
+        return ga_fail(GA_EINTERNAL, "a batch without targets: expected a table of them");
+    return GA_OK;
+}
+
+/* Layer k's rows and slopes, for `count` examples. */
+static struct ga_fast_rows layer_rows(const struct ga_context *context, const float *weights,
+                                      size_t k, size_t count)
+{
+    const struct ga_net *net = &context->net;
+    return (struct ga_fast_rows){
+        .count = count,
+        .width = net->width[k],
+        .bias = net->bias && k > 0 ? weights + net->bias_at[k - 1] : NULL,
+        .rows = context->work.rows[k],
+        .slopes = context->work.slopes[k],
+    };
+}
+
+static void blas_forward(struct ga_context *context, const float *weights,
+                         const struct ga_batch *batch, size_t first, size_t count)
+{
+    const struct ga_net *net = &context->net;
+    const struct ga_fast_rows inputs = layer_rows(context, weights, 0, count);
+    context->kernel->gather(batch, first, &inputs);
+    for (size_t k = 0; k < net->layers; k++) {
+        const bool last = k + 1 == net->layers;
+        const struct ga_fast_rows out = layer_rows(context, weights, k + 1, count);
+        ga_fast_blas_forward(count, net->width[k], net->width[k + 1], context->work.rows[k],
+                             weights + net->weight_at[k], out.rows);
+        context->kernel->activate(last ? GA_ACT_IDENTITY : net->activation, &out);
+    }
+}
+
+static void blas_backward(struct ga_context *context, const float *weights, size_t count)
+{
+    const struct ga_net *net = &context->net;
+    for (size_t k = net->layers; --k > 0;) {
+        const struct ga_fast_rows rows = layer_rows(context, weights, k, count);
+        float *deltas = context->work.deltas[k];
+        ga_fast_blas_backward(count, net->width[k], net->width[k + 1], context->work.deltas[k + 1],
+                              weights + net->weight_at[k], deltas);
+        context->kernel->descend(net->activation, &rows, deltas);
+    }
+}
+
+/* Some rows of layer k's weight: straight into `sums`, or through the block that is added. */
+static double weight_sums(struct ga_context *context, size_t count, size_t k, size_t row,
+                          size_t rows, const float *onto, float *sums)
+{
+    const struct ga_net *net = &context->net;
+    const size_t in = net->width[k];
+    const size_t at = net->weight_at[k] + row * in;
+    float *own = onto ? context->work.own : sums + at;
+    ga_fast_blas_sums(count, in, net->width[k + 1], rows, context->work.deltas[k + 1] + row,
+                      context->work.rows[k], own);
+    return context->kernel->join(onto ? onto + at : NULL, own, sums + at, rows * in);
+}
+
+static double layer_sums(struct ga_context *context, size_t count, size_t k, const float *onto,
+                         float *sums)
+{
+    const struct ga_net *net = &context->net;
+    const size_t out = net->width[k + 1];
+    const size_t step = onto ? rows_at_a_time(net, k) : out;
+    double square = 0;
+    for (size_t row = 0; row < out; row += step)
+        square +=
+            weight_sums(context, count, k, row, out - row < step ? out - row : step, onto, sums);
+    if (net->bias) {
+        const size_t at = net->bias_at[k];
+        float *own = onto ? context->work.own : sums + at;
+        context->kernel->columns(context->work.deltas[k + 1], count, out, own);
+        square += context->kernel->join(onto ? onto + at : NULL, own, sums + at, out);
+    }
+    return square;
+}
+
+static void blas_gradient(struct ga_context *context, const float *weights,
+                          const struct ga_batch *batch, const float *onto, float *sums,
+                          struct ga_tally *tally, double *square)
+{
+    const struct ga_net *net = &context->net;
+    const size_t count = batch->count;
+    const struct ga_fast_rows outputs = layer_rows(context, weights, net->layers, count);
+    context->kernel->count(batch, tally);
+    blas_forward(context, weights, batch, 0, count);
+    context->kernel->lose(&context->work, batch, 0, &outputs, context->work.deltas[net->layers],
+                          tally);
+    blas_backward(context, weights, count);
+    *square = 0;
+    for (size_t k = net->layers; k-- > 0;)
+        *square += layer_sums(context, count, k, onto, sums);
+}
+
+static void empty_gradient(struct ga_context *context, const struct ga_batch *batch,
+                           const float *onto, float *sums, struct ga_tally *tally, double *square)
+{
+    const size_t bytes = context->net.parameters * sizeof(float);
+    context->kernel->count(batch, tally);
+    *square = 0;
+    if (!onto)
+        memset(sums, 0, bytes);
+    else if (onto != sums)
+        memcpy(sums, onto, bytes);
+}
+
+static int fast_accumulate(struct ga_context *context, const float *weights,
+                           const struct ga_batch *batch, const void *onto, void *sums,
+                           struct ga_tally *tally, double *square)
+{
+    int code = check_batch(&context->net, batch, true);
+    if (code == GA_OK && batch->count > context->examples)
+        code = make_room(context, batch->count);
+    if (code < 0)
+        return code;
+    if (batch->count == 0)
+        empty_gradient(context, batch, onto, sums, tally, square);
+    else if (context->work.blas)
+        blas_gradient(context, weights, batch, onto, sums, tally, square);
+    else
+        context->kernel->gradient(&context->work, weights, batch, onto, sums, tally, square);
+    return GA_OK;
+}
+
+static int fast_gradient(struct ga_context *context, const float *weights,
+                         const struct ga_batch *batch, enum ga_into into, void *sums,
+                         struct ga_tally *tally)
+{
+    double square = 0;
+    return fast_accumulate(context, weights, batch, into == GA_ADD ? sums : NULL, sums, tally,
+                           &square);
+}
+
+/* A large net's examples from `first` on that its room holds: their outputs. */
+static size_t forward_some(struct ga_context *context, const float *weights,
+                           const struct ga_batch *batch, size_t first)
+{
+    const size_t left = batch->count - first;
+    const size_t count = left < context->examples ? left : context->examples;
+    blas_forward(context, weights, batch, first, count);
+    return count;
+}
+
+static void blas_evaluate(struct ga_context *context, const float *weights,
+                          const struct ga_batch *batch, struct ga_tally *tally)
+{
+    const size_t last = context->net.layers;
+    size_t count = 0;
+    context->kernel->count(batch, tally);
+    for (size_t first = 0; first < batch->count; first += count) {
+        count = forward_some(context, weights, batch, first);
+        const struct ga_fast_rows outputs = layer_rows(context, weights, last, count);
+        context->kernel->lose(&context->work, batch, first, &outputs, context->work.deltas[last],
+                              tally);
+    }
+}
+
+static int fast_evaluate(struct ga_context *context, const float *weights,
+                         const struct ga_batch *batch, struct ga_tally *tally)
+{
+    const int code = check_batch(&context->net, batch, true);
+    if (code < 0)
+        return code;
+    if (context->work.blas)
+        blas_evaluate(context, weights, batch, tally);
+    else
+        context->kernel->evaluate(&context->work, weights, batch, tally);
+    return GA_OK;
+}
+
+static void blas_predict(struct ga_context *context, const float *weights,
+                         const struct ga_batch *batch, float *outputs)
+{
+    const size_t width = context->net.width[context->net.layers];
+    size_t count = 0;
+    for (size_t first = 0; first < batch->count; first += count) {
+        count = forward_some(context, weights, batch, first);
+        memcpy(outputs + first * width, context->work.rows[context->net.layers],
+               count * width * sizeof(float));
+    }
+}
+
+static int fast_predict(struct ga_context *context, const float *weights,
+                        const struct ga_batch *batch, float *outputs)
+{
+    if (context->net.kind != GA_NET_MLP)
+        return ga_fail(GA_EUNSUPPORTED, "a quadratic has no outputs to predict: expected a net");
+    const int code = check_batch(&context->net, batch, false);
+    if (code < 0)
+        return code;
+    if (context->work.blas)
+        blas_predict(context, weights, batch, outputs);
+    else
+        context->kernel->predict(&context->work, weights, batch, outputs);
+    return GA_OK;
+}
+
+/* For what works without a context: where the choice fails, opening a context reports it. */
+static const struct ga_fast_kernel *any_kernel(void)
+{
+    const struct ga_fast_kernel *kernel = ga_fast_kernel();
+    return kernel ? kernel : &ga_fast_kernel_baseline;
+}
+
+static void fast_add(const struct ga_net *net, void *to, const void *from)
+{
+    any_kernel()->join(to, from, to, net->parameters);
+}
+
+static void fast_clear(const struct ga_net *net, void *sums)
+{
+    memset(sums, 0, net->parameters * sizeof(float));
+}
+
+static void fast_mean_part(const struct ga_net *net, const void *const *sums, size_t ranks,
+                           double divisor, const struct ga_part *part, float *gradient,
+                           double *squares, double *dots)
+{
+    (void)net;
+    any_kernel()->mean(part, (const float *const *)sums, ranks, divisor, gradient, squares, dots);
+}
+
+static void fast_step_part(const struct ga_net *net, const struct ga_step *step,
+                           const float *gradient, const float *weights, const float *state,
+                           float *new_weights, float *new_state, const struct ga_part *part,
+                           double *squares)
+{
+    any_kernel()->step(part, net->parameters, step, gradient, weights, state, new_weights,
+                       new_state, squares);
+}
+
+static struct ga_part part_at(const struct ga_net *net, size_t first)
+{
+    const size_t left = net->parameters - first;
+    return (struct ga_part){first, left < GA_PART ? left : GA_PART};
+}
+
+static double fast_mean(const struct ga_net *net, const void *sums, double divisor, float *gradient)
+{
+    const struct ga_fast_kernel *kernel = any_kernel();
+    const float *const one = sums;
+    double total = 0;
+    for (size_t at = 0; at < net->parameters; at += GA_PART) {
+        const struct ga_part part = part_at(net, at);
+        double square = 0;
+        kernel->mean(&part, &one, 1, divisor, gradient, &square, NULL);
+        total += square;
+    }
+    return sqrt(total);
+}
+
+static void fast_read_sums(const struct ga_net *net, const void *sums, size_t first, size_t count,
+                           double *out)
+{
+    const float *from = sums;
+    (void)net;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (double)from[first + i];
+}
+
+static void fast_step(const struct ga_net *net, const struct ga_step *step, const float *gradient,
+                      const float *weights, const float *state, float *new_weights,
+                      float *new_state)
+{
+    for (size_t at = 0; at < net->parameters; at += GA_PART) {
+        const struct ga_part part = part_at(net, at);
+        double squares[2];
+        fast_step_part(net, step, gradient, weights, state, new_weights, new_state, &part, squares);
+    }
+}
+
+void ga_compute_fast_library(char *out, size_t size)
+{
+    char library[64];
+    ga_fast_blas_name(library, sizeof library);
+    snprintf(out, size, "%s kernels, %s", any_kernel()->name, library);
+}
+
+const struct ga_compute ga_compute_cpu_fast = {
+    .name = "cpu",
+    .numerics = "fast",
+    .sum_type = GA_FLOAT32,
+    .sum_count = fast_sum_count,
+    .open = fast_open,
+    .close = fast_close,
+    .context_bytes = fast_context_bytes,
+    .alloc = fast_alloc,
+    .free = free,
+    .gradient = fast_gradient,
+    .evaluate = fast_evaluate,
+    .predict = fast_predict,
+    .add = fast_add,
+    .clear = fast_clear,
+    .mean = fast_mean,
+    .read_sums = fast_read_sums,
+    .step = fast_step,
+    .accumulate = fast_accumulate,
+    .mean_part = fast_mean_part,
+    .step_part = fast_step_part,
+};

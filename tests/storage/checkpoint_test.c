@@ -309,11 +309,12 @@ static int load_quietly(const char *path, struct ga_dataset *data)
 /* Saving and loading succeed in the end, and until then say that memory is short. */
 static void run_out_of_memory(const struct fixture *files, const struct ga_run *run)
 {
+    const int64_t stride = (int64_t)ga_test_stride();
     struct ga_state state;
     int code = GA_ENOMEM;
     require(ga_run_capture(run, &state));
     save_run(run, files->second);
-    for (int64_t limit = 0; code; limit++) {
+    for (int64_t limit = 0; code; limit += stride) {
         ga_test_allocation_limit(limit);
         code = ga_checkpoint_save(files->first, &state, "some file.safetensors");
         ga_test_allocation_free();
@@ -321,7 +322,7 @@ static void run_out_of_memory(const struct fixture *files, const struct ga_run *
     }
     assert_same_files(files, "short of memory", ga_run_counters(run)->events);
     code = GA_ENOMEM;
-    for (int64_t limit = 0; code; limit++) {
+    for (int64_t limit = 0; code; limit += stride) {
         ga_test_allocation_limit(limit);
         code = load_quietly(files->first, ga_run_data(run));
         ga_test_allocation_free();

@@ -27,12 +27,22 @@ int ga_test_run(const char *group, const struct CMUnitTest *tests, size_t count)
     return skipped == count ? 77 : 0;
 }
 
-size_t ga_test_count(size_t full)
+/* In (0, 1]. */
+static double test_scale(void)
 {
     const char *text = getenv("GA_TEST_SCALE");
     const double scale = text ? atof(text) : 1.0;
-    if (!(scale > 0.0) || scale >= 1.0)
-        return full;
-    const size_t scaled = (size_t)((double)full * scale);
+    return scale > 0.0 && scale < 1.0 ? scale : 1.0;
+}
+
+size_t ga_test_count(size_t full)
+{
+    const size_t scaled = (size_t)((double)full * test_scale());
     return scaled > 0 ? scaled : 1;
+}
+
+size_t ga_test_stride(void)
+{
+    const double stride = 1.0 / test_scale();
+    return stride < 1e6 ? (size_t)stride : 1000000;
 }

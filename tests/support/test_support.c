@@ -90,9 +90,11 @@ static void test_count_follows_the_scale(void **state)
     char *saved = scale ? strdup(scale) : NULL;
     unsetenv("GA_TEST_SCALE");
     assert_int_equal(ga_test_count(1000), 1000);
-    setenv("GA_TEST_SCALE", "0.1", 1);
-    assert_int_equal(ga_test_count(1000), 100);
+    assert_int_equal(ga_test_stride(), 1);
+    setenv("GA_TEST_SCALE", "0.125", 1);
+    assert_int_equal(ga_test_count(1000), 125);
     assert_int_equal(ga_test_count(5), 1);
+    assert_int_equal(ga_test_stride(), 8);
     setenv("GA_TEST_SCALE", "nonsense", 1);
     assert_int_equal(ga_test_count(1000), 1000);
     if (saved)

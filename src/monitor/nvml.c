@@ -123,7 +123,7 @@ static int fail(const struct ga_session *session, const char *call, nvml_code co
         return ga_fail(GA_ESTATE, "nvml: closing");
     if (session->nvml.error_text)
         text = session->nvml.error_text(code);
-    return ga_fail(GA_EIO, "%s: %.200s (code %d)", call, text ? text : "no text", code);
+    return ga_fail(GA_EIO, "%.200s (code %d), from %s", text ? text : "NVML failed", code, call);
 }
 
 static int load(struct nvml *nvml)

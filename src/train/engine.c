@@ -35,6 +35,7 @@ static void *engine_main(void *arg)
     struct ga_engine *engine = arg;
 
     ga_float_environment_reset();
+    ga_devices_set_engine(engine->devices, gettid());
     while (!engine->closing) {
         struct ga_letter *letter = next_letter(engine);
 
@@ -73,6 +74,7 @@ static void free_engine(struct ga_engine *engine)
         if (engine->breaks[i].number && engine->breaks[i].condition.close)
             engine->breaks[i].condition.close(engine->breaks[i].condition.self);
     ga_workers_close(engine->workers);
+    ga_devices_close(engine->devices);
     ga_mailbox_close(engine->mail);
     pthread_cond_destroy(&engine->stopped_changed);
     pthread_mutex_destroy(&engine->lock);
@@ -98,7 +100,8 @@ int ga_engine_open(struct ga_engine **out, const struct ga_engine_options *optio
         goto fail;
     engine->slots = 1;
     engine->at = engine->current = engine->slot[0];
-    if (ga_mailbox_open(&engine->mail) < 0 || ga_workers_open(&engine->workers, threads - 1) < 0)
+    if (ga_devices_open(&engine->devices) < 0 || ga_mailbox_open(&engine->mail) < 0 ||
+        ga_workers_open(&engine->workers, threads - 1) < 0)
         goto fail;
     ga_engine_publish(engine);
     failed = pthread_create(&engine->thread, NULL, engine_main, engine);
@@ -132,4 +135,9 @@ void ga_engine_close(struct ga_engine *engine)
     pthread_join(engine->thread, NULL);
     sem_destroy(&call.done);
     free_engine(engine);
+}
+
+struct ga_devices *ga_engine_devices(struct ga_engine *engine)
+{
+    return engine->devices;
 }

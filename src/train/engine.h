@@ -236,6 +236,9 @@ int ga_engine_records_of(struct ga_engine *engine, const char *name,
 /* The current run's data: one more reference, NULL when there are none. */
 struct ga_dataset *ga_engine_dataset(struct ga_engine *engine);
 
+/* The monitors of the devices: any thread, until the engine closes. */
+struct ga_devices *ga_engine_devices(struct ga_engine *engine);
+
 /* The newest published view (triple buffer): for the one reader thread that owns the screen. */
 const struct ga_view *ga_engine_view(struct ga_engine *engine);
 

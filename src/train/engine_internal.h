@@ -79,6 +79,7 @@ struct ga_engine {
     pthread_t thread;
     bool closing;
     struct ga_workers *workers;
+    struct ga_devices *devices; /* synchronises itself */
 
     struct engine_slot *slot[GA_ENGINE_RUNS]; /* (slots) in the order made */
     size_t slots;

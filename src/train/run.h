@@ -19,6 +19,7 @@
 #include "dataset/dataset.h"
 #include "model/model.h"
 #include "settings/settings.h"
+#include "train/devices.h"
 #include "train/event.h"
 #include "train/metrics.h"
 #include "train/state.h"
@@ -112,6 +113,8 @@ uint64_t ga_run_hash(const struct ga_run *run);
 const struct ga_version *ga_run_version(const struct ga_run *run); /* newest weights, borrowed */
 size_t ga_run_replicas(const struct ga_run *run);
 const struct ga_replica_value *ga_run_replica(const struct ga_run *run, size_t replica);
+/* Where the replica computed last; thread 0 is whoever calls ga_run_event(). */
+void ga_run_seat(const struct ga_run *run, size_t replica, struct ga_seat *out);
 const struct ga_window_state *ga_run_window(const struct ga_run *run);
 
 /* Mean gradient (sum / weight) of one replica's accumulator, host; norm 0 when it is empty. */

@@ -40,6 +40,7 @@ struct ga_replica {
     bool has_kept;
     struct ga_run *run; /* for the task */
     struct ga_task task;
+    atomic_int lane; /* that computed for it last; written by whoever computes */
     bool submitted;
     struct ga_tally micro_tally;
     size_t next_first, next_count; /* of its item's examples: the next micro-batch */

@@ -57,6 +57,7 @@ int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, vo
     struct ga_context *context = run_context(run, lane);
     struct ga_batch batch = run_batch(run);
 
+    atomic_store_explicit(&replica->lane, lane, memory_order_relaxed);
     if (!context)
         return ga_error_code();
     batch.index = replica->rows + replica->v.step_row + replica->next_first;

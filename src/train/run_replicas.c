@@ -171,3 +171,12 @@ void ga_run_choose_lanes(struct ga_run *run)
     run->parallel =
         !run->clock_kind->begin && run->lanes > 1 && run->replicas > 1 && work > HANDOVER_NS;
 }
+
+void ga_run_seat(const struct ga_run *run, size_t replica, struct ga_seat *out)
+{
+    const int lane = atomic_load_explicit(&run->replica[replica].lane, memory_order_relaxed);
+
+    *out = (struct ga_seat){.gpu = false};
+    if (run->workers)
+        out->thread = ga_workers_thread(run->workers, lane);
+}

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -11,6 +12,7 @@ struct worker {
     struct ga_workers *pool;
     pthread_t thread;
     int lane;
+    atomic_int number; /* gettid(), once it runs */
 };
 
 struct ga_workers {
@@ -52,6 +54,7 @@ static void *worker_main(void *arg)
     struct ga_workers *pool = self->pool;
 
     ga_float_environment_reset();
+    atomic_store_explicit(&self->number, gettid(), memory_order_relaxed);
     pthread_mutex_lock(&pool->lock);
     while (!pool->closing) {
         struct ga_task *task = take(pool);
@@ -119,6 +122,13 @@ void ga_workers_close(struct ga_workers *pool)
 int ga_workers_lanes(const struct ga_workers *pool)
 {
     return pool->threads + 1;
+}
+
+int32_t ga_workers_thread(const struct ga_workers *pool, int lane)
+{
+    if (lane <= 0 || lane > pool->threads)
+        return 0;
+    return atomic_load_explicit(&pool->worker[lane - 1].number, memory_order_relaxed);
 }
 
 void ga_workers_submit(struct ga_workers *pool, struct ga_task *task)

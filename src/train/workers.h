@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct ga_workers;
 
@@ -24,6 +25,9 @@ struct ga_task {
 int ga_workers_open(struct ga_workers **out, int threads);
 void ga_workers_close(struct ga_workers *pool);
 int ga_workers_lanes(const struct ga_workers *pool); /* threads + 1 */
+
+/* The kernel's number of the thread behind a lane; 0: the caller, or not known yet. Any thread. */
+int32_t ga_workers_thread(const struct ga_workers *pool, int lane);
 
 void ga_workers_submit(struct ga_workers *pool, struct ga_task *task);
 

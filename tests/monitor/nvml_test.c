@@ -52,7 +52,7 @@ static void init_that_fails_says_text_and_code(void **unused)
     struct ga_session *session = NULL;
     fake_set((const char *const[]){"INIT=9", NULL});
     assert_int_equal(ga_monitor_nvml.open(&session, &options), GA_EIO);
-    assert_string_equal(ga_error_text(), "nvmlInit: Driver Not Loaded (code 9)");
+    assert_string_equal(ga_error_text(), "Driver Not Loaded (code 9), from nvmlInit");
     assert_null(session);
 }
 
@@ -94,7 +94,7 @@ static void a_call_that_fails_is_named_and_the_rest_is_there(void **unused)
     struct ga_session *session = open_fake((const char *const[]){"FAIL=temperature=10", NULL});
     struct ga_device_sample sample;
     assert_int_equal(ga_monitor_nvml.sample(session, 0, &sample), GA_EIO);
-    assert_string_equal(ga_error_text(), "nvmlDeviceGetTemperature: Unknown Error (code 10)");
+    assert_string_equal(ga_error_text(), "Unknown Error (code 10), from nvmlDeviceGetTemperature");
     assert_int_equal(sample.valid, (511 - GA_SENSES_PCI) & ~GA_SENSES_TEMPERATURE);
     ga_monitor_nvml.close(session);
 }
@@ -130,7 +130,7 @@ static void a_lost_gpu_has_no_figures_and_the_other_goes_on(void **unused)
     for (int round = 0; round < 3; round++) {
         assert_int_equal(ga_monitor_nvml.sample(session, 0, &sample), GA_EIO);
         assert_string_equal(ga_error_text(),
-                            "nvmlDeviceGetUtilizationRates: GPU is lost (code 15)");
+                            "GPU is lost (code 15), from nvmlDeviceGetUtilizationRates");
         assert_int_equal(sample.valid, 0);
         assert_int_equal(ga_monitor_nvml.sample(session, 1, &sample), GA_OK);
         assert_close(sample.utilisation, 0.11, 1e-12);

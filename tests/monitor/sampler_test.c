@@ -59,7 +59,7 @@ static void a_failure_is_kept_with_text_and_code(void **unused)
     struct ga_sampler *sampler = open_sampler(&ga_monitor_nvml, QUICK);
     await(sampler, 1);
     assert_int_equal(picture.state, GA_PICTURE_FAILED);
-    assert_string_equal(picture.error.text, "nvmlInit: Driver Not Loaded (code 9)");
+    assert_string_equal(picture.error.text, "Driver Not Loaded (code 9), from nvmlInit");
     ga_sampler_close(sampler);
 }
 
@@ -71,7 +71,7 @@ static void a_gpu_that_gets_lost_becomes_trouble(void **unused)
     await(sampler, 3);
     assert_int_equal(picture.device[1].sample.valid, 0);
     assert_string_equal(picture.device[1].trouble,
-                        "nvmlDeviceGetUtilizationRates: GPU is lost (code 15)");
+                        "GPU is lost (code 15), from nvmlDeviceGetUtilizationRates");
     assert_string_equal(picture.device[1].info.name, "Fake GPU 1");
     assert_true(picture.device[0].sample.valid & GA_SENSES_UTILISATION);
     assert_string_equal(picture.device[0].trouble, "");

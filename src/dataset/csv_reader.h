@@ -11,12 +11,17 @@
 #define GA_CSV_MAX_COLUMNS 65536
 #define GA_CSV_MAX_FIELD   65536 /* bytes */
 
+/* Offsets in bytes, the second one behind the last byte. */
+struct ga_csv_span {
+    size_t first, end;
+};
+
 /* Borrowed, for the time of the call. */
 struct ga_csv_row {
-    size_t line;       /* where it begins, from 1 */
-    size_t count;      /* fields, at least 1 */
-    const char *bytes; /* of all fields, without ends */
-    const size_t *end; /* (count): field i is bytes[end[i-1]] .. bytes[end[i]-1] */
+    size_t line;                     /* where it begins, from 1 */
+    size_t count;                    /* fields, at least 1 */
+    const char *bytes;               /* that the fields are parts of */
+    const struct ga_csv_span *field; /* (count) */
 };
 
 const char *ga_csv_field(const struct ga_csv_row *row, size_t field, size_t *length_bytes);

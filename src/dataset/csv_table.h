@@ -22,10 +22,16 @@ struct ga_csv_table {
     size_t classes; /* labels are below it */
     struct ga_csv_columns columns;
     size_t rows;
+    size_t room;                   /* rows that every array has room for */
     size_t capacity[GA_CSV_ROLES]; /* elements of each array */
     int32_t largest;               /* label */
     uint64_t memory_bytes;         /* of this machine */
 };
+
+/* Rows without text, of `line` numbers (values may be anything, also not finite): the columns are
+ * chosen as for a first row of that many fields. */
+int ga_csv_table_begin(struct ga_csv_table *table, const struct ga_csv_row *row, bool header);
+int ga_csv_table_values(struct ga_csv_table *table, size_t line, const double *value, size_t count);
 
 /* A ga_csv_read() callback; `self` is a struct ga_csv_table. */
 int ga_csv_table_take(void *self, const struct ga_csv_row *row);

@@ -351,6 +351,36 @@ static void test_many_rows(void **state)
     free(path);
 }
 
+/* Lines with quotes go to libcsv, others do not: they mean the same, wherever blocks end. */
+static void test_quoted_and_plain_lines_agree(void **state)
+{
+    (void)state;
+    char *path[2] = {ga_test_path(ga_test_here, "a.csv"), ga_test_path(ga_test_here, "b.csv")};
+    FILE *file[2] = {fopen(path[0], "wb"), fopen(path[1], "wb")};
+    struct ga_dataset *dataset[2] = {NULL, NULL};
+    assert_true(file[0] && file[1]);
+    for (int i = 0; i < 40000; i++) {
+        const char *end = i % 5 == 0 ? "\r\n" : i % 7 == 0 ? "\r" : "\n";
+        const char *blank = i % 11 == 0 ? " \t" : "";
+        fprintf(file[0], "%s%d%s,-0.%d,%se%d%s", blank, i, blank, i * 7919, "3.25", i % 30, end);
+        fprintf(file[1], i % 3 ? "%d,\"-0.%d\",%se%d\n" : "%d,-0.%d,%se%d\n", i, i * 7919, "3.25",
+                i % 30);
+        if (i % 1000 == 0) {
+            fputs(i % 2000 ? "\n \n" : "\r\n", file[0]);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(fclose(file[i]), 0);
+        assert_int_equal(ga_test_data(&dataset[i], path[i], "", ""), 0);
+        assert_int_equal(ga_dataset_table(dataset[i])->train, 40000);
+    }
+    assert_true(ga_dataset_fingerprint(dataset[0]) == ga_dataset_fingerprint(dataset[1]));
+    for (int i = 0; i < 2; i++) {
+        ga_dataset_close(dataset[i]);
+        free(path[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +397,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_spec_opens_again, ga_test_make_folder,
                                         ga_test_remove_folder),
         cmocka_unit_test_setup_teardown(test_relative_names, ga_test_make_folder,
+                                        ga_test_remove_folder),
+        cmocka_unit_test_setup_teardown(test_quoted_and_plain_lines_agree, ga_test_make_folder,
                                         ga_test_remove_folder),
         cmocka_unit_test_setup_teardown(test_gzip, ga_test_make_folder, ga_test_remove_folder),
         cmocka_unit_test_setup_teardown(test_many_rows, ga_test_make_folder, ga_test_remove_folder),

@@ -21,6 +21,7 @@ demo | header:jansson.h             | libjansson-dev   | jansson-devel       | j
 demo | header:csv.h                 | libcsv-dev       | libcsv-devel        | libcsv
 demo | header:zlib.h                | zlib1g-dev       | zlib-devel          | zlib
 demo | cblas                        | libopenblas0     | openblas-devel      | openblas
+demo | header:zip.h                 | libzip-dev       | libzip-devel        | libzip
 demo | header:Random123/philox.h    | librandom123-dev | Random123-devel     | random123
 test | header:cmocka.h              | libcmocka-dev    | libcmocka-devel     | cmocka
 test | header:vterm.h               | libvterm-dev     | libvterm-devel      | libvterm

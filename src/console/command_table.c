@@ -69,11 +69,12 @@ static const struct ga_command commands[] = {
      GA_COMPLETE_FILE, "",
      "Takes the initial weights from a safetensors file with tensors layers.K.weight and "
      "layers.K.bias. The run starts over."},
-    {"data", "", "parabola | quadratic | FILE [KEY=VALUE ...]", GA_GROUP_CHANGING,
+    {"data", "", "parabola | quadratic | FILE | FOLDER [KEY=VALUE ...]", GA_GROUP_CHANGING,
      GA_COMMAND_RESTARTS, 1, MANY, ga_exec_data, GA_COMPLETE_FILE, "parabola quadratic",
      "Opens a data set; the run starts over. parabola [n=50 range=-2,2 noise=0 seed=1]; quadratic "
-     "lambda=1,4 [c=0,0] [n=1]; FILE.csv [target=COL] [weight=COL] [kind=value|class] [scale=X] "
-     "[train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no]."},
+     "lambda=1,4 [c=0,0] [n=1]; a CSV, IDX (MNIST), NPY or NPZ file [target=COL] [weight=COL] "
+     "[kind=value|class] [scale=X] [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] ...: `help "
+     "data-files` has all options."},
 
     {"print", "", "EXPRESSION", GA_GROUP_LOOKING, 0, 1, MANY, ga_exec_print, GA_COMPLETE_EXPRESSION,
      "",

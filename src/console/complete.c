@@ -123,6 +123,11 @@ static void offer_help(const struct place *place)
         offer(place, ga_topic_at(i)->name);
 }
 
+/* Options of `data`, those that need a value of one's own up to the equals sign. */
+static const char data_options[] =
+    "kind=value kind=class kind=quadratic target= weight= inputs= labels= heldout= heldout-labels= "
+    "classes= scale= train= test= shuffle= header=yes header=no n= range= noise= seed= lambda= c=";
+
 /* What stands behind a verb; true when it may be a file name. */
 static bool offer_arguments(const struct place *place, const struct ga_command *command)
 {
@@ -157,6 +162,8 @@ static bool offer_arguments(const struct place *place, const struct ga_command *
         offer_runs(place, command);
         break;
     case GA_COMPLETE_FILE:
+        if (place->count > 0 && command->exec == ga_exec_data)
+            offer_list(place, data_options);
         return !*command->words || place->count > 0 || command->exec == ga_exec_data;
     default:
         break;

@@ -177,6 +177,21 @@ static int export_run(struct ga_console *console, unsigned framework,
     return code;
 }
 
+static int check_data(const struct ga_dataset *data)
+{
+    const char *format = ga_dataset_format(data);
+    if (ga_dataset_table(data)->kind == GA_TARGET_QUADRATIC)
+        return ga_fail(GA_EUNSUPPORTED,
+                       "export code: data quadratic has no net: expected data parabola or a file "
+                       "with values or classes");
+    if (strcmp(format, "parabola") != 0 && strcmp(format, "csv") != 0)
+        return ga_fail(GA_EUNSUPPORTED,
+                       "export code: the programs read no %s files: expected data parabola or a "
+                       "CSV file",
+                       format);
+    return 0;
+}
+
 int ga_export_code(struct ga_console *console, const char *framework, const char *path)
 {
     struct ga_settings in_force;
@@ -184,11 +199,9 @@ int ga_export_code(struct ga_console *console, const char *framework, const char
     unsigned fact_of = 0;
     struct ga_program program = {.settings = &draft};
     ga_engine_settings(console->engine, &in_force, &draft);
-    if (ga_dataset_table(console->data)->kind == GA_TARGET_QUADRATIC)
-        return ga_fail(GA_EUNSUPPORTED,
-                       "export code: data quadratic has no net: expected data parabola or a file "
-                       "with values or classes");
-    int code = find_framework(framework, &fact_of, &draft);
+    int code = check_data(console->data);
+    if (code == 0)
+        code = find_framework(framework, &fact_of, &draft);
     if (code == 0)
         code = ga_engine_call(console->engine, count_updates, &program.updates);
     if (code == 0 && program.updates == 0)

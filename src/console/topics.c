@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "console/topics_files.h"
 #include "console/topics_modes.h"
 
 static const struct ga_topic topics[] = {
@@ -199,7 +200,7 @@ static const struct ga_topic topics[] = {
 
 size_t ga_topic_count(void)
 {
-    return COUNT + ga_topics_of_modes_count;
+    return COUNT + ga_topics_of_modes_count + ga_topics_of_files_count;
 }
 
 const struct ga_topic *ga_topic_at(size_t position)
@@ -207,7 +208,10 @@ const struct ga_topic *ga_topic_at(size_t position)
     if (position < COUNT)
         return &topics[position];
     position -= COUNT;
-    return position < ga_topics_of_modes_count ? &ga_topics_of_modes[position] : NULL;
+    if (position < ga_topics_of_modes_count)
+        return &ga_topics_of_modes[position];
+    position -= ga_topics_of_modes_count;
+    return position < ga_topics_of_files_count ? &ga_topics_of_files[position] : NULL;
 }
 
 /* Like the words of settings, and whatever the case: PerReplica is typed as perreplica. */

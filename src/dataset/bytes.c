@@ -186,19 +186,23 @@ static int look(struct file_bytes *file, uint64_t size_bytes)
     return 0;
 }
 
-static int open_regular(const char *path, int *fd, uint64_t *size_bytes)
+int ga_bytes_regular(const char *path, int *fd, uint64_t *size_bytes)
 {
     struct stat status;
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0) {
         return ga_fail_errno(GA_EIO, errno, "cannot open %s, expected a file with data", path);
     }
+    int code = 0;
     if (fstat(*fd, &status) != 0) {
-        return ga_fail_errno(GA_EIO, errno, "cannot open %s", path);
-    }
-    if (!S_ISREG(status.st_mode)) {
-        return ga_fail(GA_EINPUT, "%s is %s, expected a file with data", path,
+        code = ga_fail_errno(GA_EIO, errno, "cannot open %s", path);
+    } else if (!S_ISREG(status.st_mode)) {
+        code = ga_fail(GA_EINPUT, "%s is %s, expected a file with data", path,
                        S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
+    }
+    if (code != 0) {
+        close(*fd);
+        return code;
     }
     *size_bytes = (uint64_t)status.st_size;
     return 0;
@@ -209,13 +213,14 @@ int ga_bytes_open(struct ga_bytes **out, const char *path)
     uint64_t size_bytes = 0;
     int fd = -1;
     *out = NULL;
-    int code = open_regular(path, &fd, &size_bytes);
-    struct file_bytes *file = code == 0 ? ga_alloc(1, sizeof *file) : NULL;
+    int code = ga_bytes_regular(path, &fd, &size_bytes);
+    if (code != 0) {
+        return code;
+    }
+    struct file_bytes *file = ga_alloc(1, sizeof *file);
     if (!file) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return code != 0 ? code : GA_ENOMEM;
+        close(fd);
+        return GA_ENOMEM;
     }
     file->fd = fd;
     file->bytes.close = close_file;
@@ -227,6 +232,17 @@ int ga_bytes_open(struct ga_bytes **out, const char *path)
     }
     *out = &file->bytes;
     return 0;
+}
+
+int ga_bytes_peek(const char *path, unsigned char head[GA_BYTES_HEAD], size_t *count)
+{
+    struct ga_bytes *bytes = NULL;
+    int code = ga_bytes_open(&bytes, path);
+    if (code == 0) {
+        code = ga_bytes_read(bytes, head, GA_BYTES_HEAD, count);
+    }
+    ga_bytes_close(bytes);
+    return code;
 }
 
 int ga_bytes_read(struct ga_bytes *bytes, void *out, size_t most, size_t *got)

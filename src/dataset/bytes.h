@@ -23,7 +23,10 @@ struct ga_bytes {
 /* No more than this many bytes come out of one that deflate packed. */
 #define GA_BYTES_PACKED_MOST 1032
 
-/* Regular files only: a pipe or a device could keep the caller waiting for ever. */
+/* Opens for reading; only regular files, since a pipe or a device could keep the caller waiting for
+ * ever. */
+int ga_bytes_regular(const char *path, int *fd, uint64_t *size_bytes);
+
 int ga_bytes_open(struct ga_bytes **out, const char *path);
 
 /*
@@ -32,6 +35,10 @@ int ga_bytes_open(struct ga_bytes **out, const char *path);
  * they are, since the system reads files ahead by itself.
  */
 int ga_bytes_ahead(struct ga_bytes **out, struct ga_bytes *bytes);
+
+/* The first bytes of a file, unpacked; `*count` is smaller when it has fewer. */
+#define GA_BYTES_HEAD 8
+int ga_bytes_peek(const char *path, unsigned char head[GA_BYTES_HEAD], size_t *count);
 
 int ga_bytes_read(struct ga_bytes *bytes, void *out, size_t most, size_t *got);
 void ga_bytes_close(struct ga_bytes *bytes); /* NULL is fine */

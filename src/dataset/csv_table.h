@@ -10,8 +10,6 @@
 
 enum ga_csv_header { GA_CSV_HEADER_AUTO, GA_CSV_HEADER_YES, GA_CSV_HEADER_NO };
 
-#define GA_CSV_MAX_CLASSES 65536
-
 struct ga_csv_table {
     struct ga_dataset *dataset; /* its arrays grow here */
     const char *path;
@@ -27,6 +25,11 @@ struct ga_csv_table {
     int32_t largest;               /* label */
     uint64_t memory_bytes;         /* of this machine */
 };
+
+/* Reads kind=, header=, scale= and classes= into a table whose data set, path and options are set.
+ */
+int ga_csv_table_options(struct ga_csv_table *table);
+void ga_csv_table_shape(const struct ga_csv_table *table, struct ga_table *out);
 
 /* Rows without text, of `line` numbers (values may be anything, also not finite): the columns are
  * chosen as for a first row of that many fields. */

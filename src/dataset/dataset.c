@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "dataset/bytes.h"
 #include "dataset/kind.h"
 
-/* The last row reads files. */
+/* The last row reads files that are of no other kind. */
 static const struct ga_dataset_kind *const kinds[] = {
-    &ga_dataset_parabola,
-    &ga_dataset_quadratic,
-    &ga_dataset_csv,
+    &ga_dataset_parabola, &ga_dataset_quadratic, &ga_dataset_idx,
+    &ga_dataset_npy,      &ga_dataset_npz,       &ga_dataset_csv,
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -23,14 +23,35 @@ const char *ga_dataset_usage(size_t index)
     return index < KINDS ? kinds[index]->usage : NULL;
 }
 
-static const struct ga_dataset_kind *find_kind(const char *word)
+/* NULL: the word names a file. */
+static const struct ga_dataset_kind *named_kind(const char *word)
 {
-    for (size_t i = 0; i + 1 < KINDS; i++) {
-        if (strcmp(kinds[i]->name, word) == 0) {
+    for (size_t i = 0; i < KINDS; i++) {
+        if (kinds[i]->name && strcmp(kinds[i]->name, word) == 0) {
             return kinds[i];
         }
     }
-    return kinds[KINDS - 1];
+    return NULL;
+}
+
+/* By the first bytes, whatever the file is called. A directory may be MNIST's. */
+static int file_kind(const char *path, const struct ga_dataset_kind **out)
+{
+    unsigned char head[GA_BYTES_HEAD];
+    struct stat status;
+    size_t count = 0;
+    *out = &ga_dataset_idx;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return 0;
+    }
+    int code = ga_bytes_peek(path, head, &count);
+    for (size_t i = 0; code == 0 && i < KINDS; i++) {
+        if (!kinds[i]->name && (!kinds[i]->is || kinds[i]->is(head, count))) {
+            *out = kinds[i];
+            return 0;
+        }
+    }
+    return code;
 }
 
 /* A relative name is tried inside `folder`; when nothing is there, as it stands. */
@@ -72,11 +93,28 @@ static void add_word(struct ga_text *text, const char *word)
     ga_text_puts(text, "\"");
 }
 
+/* The last part of a path, slashes at its end left out. */
+static char *last_part(const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    size_t first = length;
+    while (first > 0 && path[first - 1] != '/') {
+        first--;
+    }
+    char *part = ga_alloc(length - first + 1, 1);
+    if (part) {
+        memcpy(part, path + first, length - first);
+    }
+    return part;
+}
+
 static int name_dataset(struct ga_dataset *dataset, const char *first,
                         const struct ga_options *options)
 {
     struct ga_text spec = GA_TEXT_INIT;
-    const char *slash = strrchr(first, '/');
     add_word(&spec, first);
     for (size_t i = 0; i < options->words; i++) {
         add_word(&spec, options->word[i]);
@@ -86,7 +124,7 @@ static int name_dataset(struct ga_dataset *dataset, const char *first,
         return GA_ENOMEM;
     }
     dataset->spec = spec.data;
-    dataset->name = ga_copy_string(slash ? slash + 1 : first);
+    dataset->name = last_part(first);
     return dataset->name ? 0 : GA_ENOMEM;
 }
 
@@ -133,14 +171,19 @@ static void destroy(struct ga_dataset *dataset)
     }
 }
 
-static int open_kind(struct ga_dataset *dataset, const struct ga_dataset_kind *kind,
-                     const struct ga_options *options, const char *folder)
+static int open_kind(struct ga_dataset *dataset, const struct ga_options *options,
+                     const char *folder)
 {
+    const struct ga_dataset_kind *kind = named_kind(options->subject);
     char *path = NULL;
-    int code = ga_options_check(options, kind->keys, kind->usage);
-    if (code == 0 && !kind->name) {
+    int code = 0;
+    if (!kind) {
         path = resolve(options->subject, folder);
-        code = path ? 0 : GA_ENOMEM;
+        code = path ? file_kind(path, &kind) : GA_ENOMEM;
+    }
+    if (code == 0) {
+        dataset->format = kind->format;
+        code = ga_options_check(options, kind->keys, kind->usage);
     }
     if (code == 0) {
         code = name_dataset(dataset, path ? path : kind->name, options);
@@ -164,7 +207,7 @@ int ga_dataset_open(struct ga_dataset **out, size_t words, const char *const *wo
         return GA_ENOMEM;
     }
     const struct ga_options options = {word[0], word + 1, words - 1};
-    int code = open_kind(dataset, find_kind(word[0]), &options, folder ? folder : "");
+    int code = open_kind(dataset, &options, folder ? folder : "");
     if (code != 0) {
         destroy(dataset);
         return code;
@@ -201,6 +244,11 @@ const char *ga_dataset_spec(const struct ga_dataset *dataset)
 const char *ga_dataset_name(const struct ga_dataset *dataset)
 {
     return dataset->name;
+}
+
+const char *ga_dataset_format(const struct ga_dataset *dataset)
+{
+    return dataset->format;
 }
 
 uint64_t ga_dataset_fingerprint(const struct ga_dataset *dataset)

@@ -61,6 +61,8 @@ const struct ga_table *ga_dataset_table(const struct ga_dataset *dataset);
 const char *ga_dataset_spec(
     const struct ga_dataset *dataset); /* words for `data`, quoted; the file as opened */
 const char *ga_dataset_name(const struct ga_dataset *dataset); /* "parabola", "digits.csv" */
+const char *ga_dataset_format(
+    const struct ga_dataset *dataset); /* "parabola", "quadratic", "csv", "idx", "npy", "npz" */
 uint64_t ga_dataset_fingerprint(const struct ga_dataset *dataset);
 uint64_t ga_dataset_bytes(const struct ga_dataset *dataset);
 

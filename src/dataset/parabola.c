@@ -90,6 +90,7 @@ static const char *const keys[] = {"n", "range", "noise", "seed", NULL};
 
 const struct ga_dataset_kind ga_dataset_parabola = {
     .name = "parabola",
+    .format = "parabola",
     .usage = "parabola [n=50] [range=-2,2] [noise=0] [seed=1]",
     .keys = keys,
     .open = open_parabola,

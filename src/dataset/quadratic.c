@@ -83,6 +83,7 @@ static const char *const keys[] = {"lambda", "c", "n", NULL};
 
 const struct ga_dataset_kind ga_dataset_quadratic = {
     .name = "quadratic",
+    .format = "quadratic",
     .usage = "quadratic lambda=1,4 [c=0,0] [n=1]",
     .keys = keys,
     .open = open_quadratic,

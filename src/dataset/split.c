@@ -155,3 +155,39 @@ int ga_dataset_split(struct ga_dataset *dataset, size_t rows, const struct ga_op
     free(order);
     return code;
 }
+
+/* Brings the held-out rows behind the `keep` rows that train. */
+static void close_gap(void *array, size_t width, size_t train, size_t keep, size_t held_out)
+{
+    const size_t row_bytes = width * sizeof(float);
+    char *rows = array;
+    if (rows && keep < train) {
+        memmove(rows + keep * row_bytes, rows + train * row_bytes, held_out * row_bytes);
+    }
+}
+
+int ga_dataset_split_parts(struct ga_dataset *dataset, size_t train, size_t held_out,
+                           const struct ga_options *options)
+{
+    struct ga_table *table = &dataset->table;
+    table->train = train;
+    table->test = held_out;
+    int code = ga_options_count(options, "train", 1, train, &table->train);
+    if (code == 0) {
+        code = ga_options_count(options, "test", 0, held_out, &table->test);
+    }
+    if (code == 0 && ga_options_get(options, "shuffle")) {
+        code = ga_fail(GA_EINPUT,
+                       "data %s: shuffle= draws the held-out rows, and there are some already: "
+                       "expected it left out",
+                       options->subject);
+    }
+    if (code != 0) {
+        return code;
+    }
+    close_gap(dataset->inputs, table->input_width, train, table->train, table->test);
+    close_gap(dataset->targets, table->target_width, train, table->train, table->test);
+    close_gap(dataset->labels, 1, train, table->train, table->test);
+    close_gap(dataset->weights, 1, train, table->train, table->test);
+    return gather_all(dataset, NULL);
+}

@@ -10,4 +10,9 @@
 /* Sets table.train and table.test; the arrays hold `rows` rows, of the widths in the table. */
 int ga_dataset_split(struct ga_dataset *dataset, size_t rows, const struct ga_options *options);
 
+/* The arrays hold `train` rows and then `held_out` rows that come from elsewhere: train= and test=
+ * take the first ones of each part, shuffle= is refused. */
+int ga_dataset_split_parts(struct ga_dataset *dataset, size_t train, size_t held_out,
+                           const struct ga_options *options);
+
 #endif

@@ -185,7 +185,7 @@ static void test_names_and_descriptions(void **state)
     while (ga_dataset_usage(kinds)) {
         kinds++;
     }
-    assert_int_equal(kinds, 3);
+    assert_int_equal(kinds, 6);
 }
 
 static void test_fingerprint_is_of_the_content(void **state)

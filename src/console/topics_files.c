@@ -1,0 +1,42 @@
+#include "console/topics_files.h"
+
+const struct ga_topic ga_topics_of_files[] = {
+    {"data-files", "data-file dataset datasets mnist idx npy npz csv", "Data from files",
+     "    data FILE KEY=VALUE ...\n"
+     "The kind of a file is told by its first bytes, not by its name. CSV, IDX and NPY\n"
+     "files may be packed with gzip or zlib.\n"
+     "  CSV   a row an example, in columns; the first line may have names\n"
+     "  IDX   MNIST's files: images here, labels in a second file. A folder with\n"
+     "        train-images-idx3-ubyte, train-labels-idx1-ubyte, the same for t10k, is\n"
+     "        opened as a whole: `data FOLDER`, t10k being held out\n"
+     "  NPY   one table of columns, or inputs with labels=FILE; versions 1 to 3,\n"
+     "        little-endian (f4 f8 i1 to i8 u1 to u8 b1), C order\n"
+     "  NPZ   arrays in one file, by name: x_train y_train x_test y_test, x y, images\n"
+     "        labels, data target, ... or what inputs= and labels= name\n"
+     "Arrays are (rows, ...): all behind the rows is one list of inputs.\n"
+     "\n"
+     "                       CSV  IDX  NPY  NPZ\n"
+     "  kind=value           def  yes  def  yes   targets are numbers\n"
+     "  kind=class           yes  def  yes  def   targets are classes 0, 1, 2, ...\n"
+     "  kind=quadratic       yes   -   yes   -    columns lambda.. and c..: no net\n"
+     "  target=COL[,COL]     yes   -   yes   -    by name or number; the last column\n"
+     "  weight=COL|NAME      yes   -   yes  yes   of each example in a mean\n"
+     "  inputs=NAME           -    -    -   yes\n"
+     "  labels=FILE|NAME      -   yes  yes  yes   IDX: images in the name -> labels\n"
+     "  heldout=FILE|NAME     -   yes  yes  yes   rows held out, in files of their own\n"
+     "  heldout-labels=...    -   yes  yes  yes\n"
+     "  classes=C            yes  yes  yes  yes   else the largest + 1\n"
+     "  scale=X              yes  yes  yes  yes   inputs are multiplied by it\n"
+     "  train=ROWS           yes  yes  yes  yes   the first rows; the others held out\n"
+     "  test=ROWS|FRACTION   yes  yes  yes  yes   held out, the last rows\n"
+     "  shuffle=SEED         yes  yes  yes  yes   draws which rows are held out\n"
+     "  header=auto|yes|no   yes   -    -    -\n"
+     "\n"
+     "Defaults (def) of IDX, of NPZ and with labels=: class when there is one whole\n"
+     "number a row, else value. Unsigned bytes are pixels there: scale is 1/255\n"
+     "unless given, else 1. With heldout= or t10k, train= and test= take the first\n"
+     "rows of each part. Files of labels= and heldout= are looked for beside the\n"
+     "first one.\n"},
+};
+
+const size_t ga_topics_of_files_count = sizeof(ga_topics_of_files) / sizeof(ga_topics_of_files[0]);

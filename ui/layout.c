@@ -8,6 +8,7 @@
 #define BANDS      6
 #define ACROSS     3 /* panels side by side */
 #define LEAST_ROWS 3 /* a frame with one row in it */
+#define FOUR       7 /* rows of a table of four replicas */
 
 /* Panels side by side. A fixed band asks for `want` rows, the others share what is left. */
 struct band {
@@ -105,10 +106,14 @@ static void add_extra(struct plan *plan, struct band *band, const struct ga_layo
     }
 }
 
+/* About a third of the rows, so that the charts stay readable; four replicas if that can be. */
 static int table_rows(const struct ga_layout_wish *wish, int rows)
 {
-    int want = wish->table_rows + FRAME, most = rows * 2 / 5 < 4 ? 4 : rows * 2 / 5;
+    int want = wish->table_rows + FRAME, most = rows * 11 / 32;
 
+    most = most < FOUR ? FOUR : most;
+    most = most > rows * 2 / 5 ? rows * 2 / 5 : most;
+    most = most < 4 ? 4 : most;
     return want < 3 ? 3 : want > most ? most : want;
 }
 

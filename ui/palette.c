@@ -11,9 +11,11 @@
 #include "console/command.h"
 #include "settings/settings.h"
 #include "ui/decoder.h"
+#include "ui/paragraph.h"
 #include "ui/utf8.h"
 
-#define QUERY 64
+#define QUERY       64
+#define HELP_COLUMN 11 /* where the command stands beside its key */
 
 struct entry {
     char *label, *choice; /* owned */
@@ -308,20 +310,69 @@ static int halves(int columns)
     return columns >= 150 ? 2 : 1;
 }
 
-int ga_help_rows(const struct ga_palette *palette, int columns)
+static int command_columns(int columns)
 {
-    return ((int)palette->keys + halves(columns) - 1) / halves(columns);
+    return columns >= 60 ? 21 : 0;
 }
 
-static void draw_key(const struct ga_palette_key *key, struct ga_cells *cells, struct ga_rect row)
+/* Rows of a key, whose help goes on in the next one. */
+static int key_rows(const struct ga_palette_key *key, int columns)
 {
-    int command = row.columns >= 100 ? 27 : row.columns >= 70 ? 20 : 0;
-    int help = row.column + 11 + command;
+    return ga_paragraph_rows(key->help, columns - HELP_COLUMN - command_columns(columns));
+}
 
-    ga_cells_fit(cells, row.row, row.column + 1, 9, key->key, GA_ROLE_KEY, GA_ATTR_BOLD);
+/* Keys that stand in a half, from `first` on. */
+static size_t half_keys(const struct ga_palette *palette, int across, int half, size_t *first)
+{
+    size_t each = (palette->keys + (size_t)across - 1) / (size_t)across;
+
+    *first = (size_t)half * each;
+    return *first + each < palette->keys ? each : palette->keys - *first;
+}
+
+int ga_help_rows(const struct ga_palette *palette, int columns)
+{
+    int across = halves(columns), most = 0;
+
+    for (int half = 0; half < across; half++) {
+        size_t first = 0, count = half_keys(palette, across, half, &first);
+        int rows = 0;
+
+        for (size_t k = 0; k < count; k++)
+            rows += key_rows(&palette->key[first + k], columns / across - 1);
+        most = rows > most ? rows : most;
+    }
+    return most;
+}
+
+static void draw_key(const struct ga_palette_key *key, struct ga_cells *cells, struct ga_rect rect)
+{
+    int command = command_columns(rect.columns), left = HELP_COLUMN + command;
+
+    ga_cells_fit(cells, rect.row, rect.column + 1, 9, key->key, GA_ROLE_KEY, GA_ATTR_BOLD);
     if (command)
-        ga_cells_fit(cells, row.row, row.column + 11, command - 2, key->command, GA_ROLE_TITLE, 0);
-    ga_cells_fit(cells, row.row, help, row.column + row.columns - help, key->help, GA_ROLE_TEXT, 0);
+        ga_cells_fit(cells, rect.row, rect.column + HELP_COLUMN, command - 2, key->command,
+                     GA_ROLE_TITLE, 0);
+    ga_paragraph_draw(
+        key->help, 0, NULL, cells,
+        (struct ga_rect){rect.row, rect.column + left, rect.rows, rect.columns - left});
+}
+
+/* The keys of a half whose rows are shown; the clip cuts those that begin above. */
+static void draw_half(const struct ga_palette *palette, int half, int first, struct ga_cells *cells,
+                      struct ga_rect inside)
+{
+    int across = halves(inside.columns), width = inside.columns / across, row = -first;
+    size_t begin = 0, count = half_keys(palette, across, half, &begin);
+
+    for (size_t k = 0; k < count && row < inside.rows; k++) {
+        const struct ga_palette_key *key = &palette->key[begin + k];
+        int rows = key_rows(key, width - 1);
+
+        draw_key(key, cells,
+                 (struct ga_rect){inside.row + row, inside.column + half * width, rows, width - 1});
+        row += rows;
+    }
 }
 
 void ga_help_draw(const struct ga_palette *palette, struct ga_cells *cells, struct ga_rect rect,
@@ -332,17 +383,15 @@ void ga_help_draw(const struct ga_palette *palette, struct ga_cells *cells, stru
 
     ga_cells_fill(cells, rect, ' ', GA_ROLE_TEXT, 0);
     inside = ga_cells_frame(
-        cells, rect, "keys: each runs the command beside it, and `help VERB` says more", true);
-    for (int r = 0; r < inside.rows && first + r < rows; r++)
-        for (int half = 0; half < across; half++) {
-            size_t at = (size_t)(half * rows + first + r);
-            int width = inside.columns / across;
-
-            if (at < palette->keys)
-                draw_key(
-                    &palette->key[at], cells,
-                    (struct ga_rect){inside.row + r, inside.column + half * width, 1, width - 1});
-        }
+        cells, rect,
+        rect.columns < 70 ? "keys"
+                          : "keys: each runs the command beside it, and `help VERB` says more",
+        true);
+    ga_cells_clip(cells, inside);
+    for (int half = 0; half < across; half++)
+        draw_half(palette, half, first, cells, inside);
+    cells->clip = old;
+    ga_cells_clip(cells, rect);
     if (first + inside.rows < rows && inside.rows > 0)
         ga_cells_printf(cells, rect.row + rect.rows - 1, rect.column + 3, GA_ROLE_FOCUS, 0,
                         " %d more below ", rows - first - inside.rows);

@@ -1,21 +1,23 @@
 /*
- * The log: the key, the command it ran, and the answer on the same row where it is one line. The
- * newest stands at the bottom; going up holds the lines seen.
+ * The log: the key, the command it ran, and the answer beside it, in as many rows as it
+ * takes. The newest stands at the bottom; going up holds the lines seen.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "ui/log_lines.h"
 #include "ui/panels.h"
+#include "ui/paragraph.h"
 
 #define KEY_COLUMNS 6
 
 struct ga_panel_state {
     uint64_t held; /* lines added when scrolling began; 0: at the newest */
     size_t back;   /* lines below the bottom row, counted at that time */
-    int page;
+    int page;      /* lines that are shown to their beginning */
 };
 
 static int log_open(struct ga_panel_state **out)
@@ -51,8 +53,7 @@ static int command_columns(int columns)
     return columns >= 100 ? 22 : columns >= 60 ? 10 : 4;
 }
 
-/* A command; returns the column where its answer may begin. */
-static int draw_command(const struct ga_log_line *line, struct ga_cells *cells, struct ga_rect row)
+static void draw_command(const struct ga_log_line *line, struct ga_cells *cells, struct ga_rect row)
 {
     int column = row.column + KEY_COLUMNS, end = row.column + row.columns;
     int after = 0;
@@ -62,42 +63,76 @@ static int draw_command(const struct ga_log_line *line, struct ga_cells *cells, 
     after =
         ga_cells_fit(cells, row.row, column, end - column, line->text, GA_ROLE_TITLE, GA_ATTR_BOLD);
     if (line->repeats > 1)
-        after =
-            ga_cells_printf(cells, row.row, after + 1, GA_ROLE_DIM, 0, "\u00d7%u", line->repeats);
-    after += 2;
-    return after < column + command_columns(row.columns) ? column + command_columns(row.columns)
-                                                         : after;
+        ga_cells_printf(cells, row.row, after + 1, GA_ROLE_DIM, 0, "\u00d7%u", line->repeats);
 }
 
-static void draw_text(const struct ga_log_line *line, struct ga_cells *cells, int row, int column,
-                      int end)
+/* What ends in line `back`: its lines, and the rows they take. */
+struct piece {
+    struct ga_log_line line, command; /* of an answer the command above it, if `lines` is 2 */
+    size_t lines;
+    int indent; /* of the text; of an answer on a command's row the column where it begins */
+    int rows;
+    bool beside; /* the answer stands on the command's row */
+};
+
+static int command_end(const struct ga_log_line *command, int columns)
 {
-    if (column < end)
-        ga_cells_fit(cells, row, column, end - column, line->text, role_of(line->kind), 0);
+    char repeats[16] = "";
+    int width = 0;
+
+    if (command->repeats > 1)
+        snprintf(repeats, sizeof repeats, " x%u", command->repeats);
+    width = ga_text_columns(command->text) + (int)strlen(repeats) + 2;
+    width = width > command_columns(columns) ? width : command_columns(columns);
+    return KEY_COLUMNS + width;
 }
 
-/* The row that ends in line `back`; returns how many lines it shows. */
-static size_t draw_row(const struct ga_log_lines *log, size_t back, struct ga_cells *cells,
-                       struct ga_rect row)
+static bool find_piece(const struct ga_log_lines *log, size_t back, int columns, struct piece *out)
 {
-    struct ga_log_line line, before;
-    int end = row.column + row.columns;
+    int beside = 0;
 
-    if (!ga_log_lines_get(log, back, &line))
-        return 0;
-    if (line.kind == GA_LOG_COMMAND) {
-        draw_command(&line, cells, row);
-        return 1;
+    *out = (struct piece){.lines = 1, .rows = 1, .indent = KEY_COLUMNS};
+    if (!ga_log_lines_get(log, back, &out->line))
+        return false;
+    if (out->line.kind == GA_LOG_COMMAND)
+        return true;
+    if (answers(out->line.kind) && ga_log_lines_get(log, back + 1, &out->command) &&
+        out->command.kind == GA_LOG_COMMAND) {
+        out->lines = 2;
+        beside = command_end(&out->command, columns);
+        out->beside = columns - beside >= columns / 2;
     }
-    if (answers(line.kind) && ga_log_lines_get(log, back + 1, &before) &&
-        before.kind == GA_LOG_COMMAND &&
-        ga_text_columns(before.text) + KEY_COLUMNS + 12 < row.columns) {
-        draw_text(&line, cells, row.row, draw_command(&before, cells, row), end);
-        return 2;
+    if (out->beside)
+        out->indent = beside;
+    else if (answers(out->line.kind) && columns >= 60)
+        out->indent += command_columns(columns);
+    out->rows = ga_paragraph_rows(out->line.text, columns - out->indent) +
+                (out->lines == 2 && !out->beside);
+    return true;
+}
+
+/* With the bottom at the bottom of `rect`, unless its beginning would then not be seen. */
+static void draw_piece(const struct piece *piece, struct ga_cells *cells, struct ga_rect rect)
+{
+    int above = rect.rows - piece->rows;
+    struct ga_rect top = {rect.row + (above > 0 ? above : 0), rect.column, 1, rect.columns};
+    struct ga_rect text = {top.row, rect.column + piece->indent, piece->rows,
+                           rect.columns - piece->indent};
+
+    if (piece->line.kind == GA_LOG_COMMAND) {
+        draw_command(&piece->line, cells, top);
+        return;
     }
-    int indent = KEY_COLUMNS + (answers(line.kind) ? command_columns(row.columns) : 0);
-    draw_text(&line, cells, row.row, row.column + indent, end);
-    return 1;
+    if (piece->lines == 2)
+        draw_command(&piece->command, cells, top);
+    if (piece->lines == 2 && !piece->beside) {
+        text.row++;
+        text.rows--;
+    }
+    ga_paragraph_draw_in(piece->line.text, 0, role_of(piece->line.kind), cells, text);
+    if (above < 0)
+        ga_cells_put(cells, rect.row + rect.rows - 1, rect.column + rect.columns - 1, 0x2026,
+                     GA_ROLE_DIM, 0);
 }
 
 /* Lines below the bottom row now. */
@@ -115,21 +150,22 @@ static void log_draw(struct ga_panel_state *state, const struct ga_scene *scene,
                      struct ga_cells *cells, struct ga_rect inside)
 {
     size_t back = hidden(state, scene->log);
+    struct ga_rect rect = {inside.row, inside.column + 1, inside.rows, inside.columns - 2};
+    struct piece piece;
 
-    state->page = inside.rows;
+    state->page = 0;
     if (ga_log_lines_count(scene->log) == 0)
-        ga_cells_fit(cells, inside.row, inside.column + 1, inside.columns - 2,
+        ga_cells_fit(cells, inside.row, rect.column, rect.columns,
                      "what keys and commands did is written here; ? shows the keys", GA_ROLE_DIM,
                      0);
-    for (int r = inside.rows - 1; r >= 0; r--) {
-        size_t shown =
-            draw_row(scene->log, back, cells,
-                     (struct ga_rect){inside.row + r, inside.column + 1, 1, inside.columns - 2});
-
-        if (shown == 0)
-            return;
-        back += shown;
+    while (rect.rows > 0 && find_piece(scene->log, back, rect.columns, &piece) &&
+           (piece.rows <= rect.rows || rect.rows == inside.rows)) {
+        draw_piece(&piece, cells, rect);
+        rect.rows -= piece.rows;
+        back += piece.lines;
+        state->page += rect.rows >= 0 ? (int)piece.lines : 0;
     }
+    state->page = state->page < 1 ? 1 : state->page;
 }
 
 static bool log_key(struct ga_panel_state *state, const struct ga_scene *scene, int key)

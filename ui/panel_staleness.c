@@ -13,6 +13,7 @@
 
 struct ga_panel_state {
     int first, bins, page;
+    bool scrolled; /* by hand: else the most frequent bin is among those shown */
 };
 
 static int staleness_open(struct ga_panel_state **out)
@@ -55,6 +56,21 @@ static int find_bins(const struct ga_staleness *seen, const struct ga_law *law,
     return count;
 }
 
+/* Position of the bin with the largest share, of what should be where nothing is yet. */
+static int most_frequent(const struct ga_staleness *seen, const struct ga_law *law, const int *bin,
+                         int bins)
+{
+    int best = 0;
+
+    for (int i = 1; i < bins; i++) {
+        double one = seen->pushes ? share(seen, bin[i]) : law->shape[bin[i]];
+        double other = seen->pushes ? share(seen, bin[best]) : law->shape[bin[best]];
+
+        best = one > other ? i : best;
+    }
+    return best;
+}
+
 static void draw_mean(const struct ga_staleness *seen, const struct ga_law *law,
                       struct ga_cells *cells, struct ga_rect row)
 {
@@ -70,8 +86,8 @@ static void draw_mean(const struct ga_staleness *seen, const struct ga_law *law,
                                GA_ROLE_LAW, GA_ATTR_BOLD);
     }
     column = ga_cells_printf(cells, row.row, column, GA_ROLE_DIM, 0, "  largest %u", seen->most);
-    ga_cells_fit(cells, row.row, column + 2, row.column + row.columns - column - 2, law->text,
-                 GA_ROLE_DIM, 0);
+    if (column + 2 + ga_text_columns(law->text) <= row.column + row.columns)
+        ga_cells_text(cells, row.row, column + 2, law->text, GA_ROLE_DIM, 0);
 }
 
 static void draw_bin(const struct ga_staleness *seen, const struct ga_law *law, int bin,
@@ -132,6 +148,9 @@ static void staleness_draw(struct ga_panel_state *state, const struct ga_scene *
     full = full_bar(&seen, law);
     state->bins = find_bins(&seen, law, bin);
     state->page = inside.rows - 1 - gauge;
+    if (!state->scrolled)
+        state->first = most_frequent(&seen, law, bin, state->bins) - state->page / 2;
+    state->first = state->first < 0 ? 0 : state->first;
     if (state->first + state->page > state->bins)
         state->first = state->bins > state->page ? state->bins - state->page : 0;
     draw_mean(&seen, law, cells, row);
@@ -151,6 +170,7 @@ static bool staleness_key(struct ga_panel_state *state, const struct ga_scene *s
     (void)scene;
     if (first >= 0)
         state->first = first;
+    state->scrolled = state->scrolled || first >= 0;
     return first >= 0;
 }
 

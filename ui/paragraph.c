@@ -94,14 +94,14 @@ static void draw_piece(const char *line, const struct piece *piece, unsigned rol
     ga_cells_text(cells, row, column + piece->indent, bytes, role, attributes);
 }
 
-void ga_paragraph_draw(const char *text, int first, ga_line_role *role, struct ga_cells *cells,
-                       struct ga_rect rect)
+static void draw(const char *text, int first, ga_line_role *role, unsigned usual,
+                 struct ga_cells *cells, struct ga_rect rect)
 {
     int row = -first, columns = rect.columns < 1 ? 1 : rect.columns;
 
     while (*text && row < rect.rows) {
         size_t length = strcspn(text, "\n"), at = 0;
-        unsigned attributes = 0, look = GA_ROLE_TEXT;
+        unsigned attributes = 0, look = usual;
         char line[LINE + 1];
 
         snprintf(line, sizeof line, "%.*s", (int)(length < LINE ? length : LINE), text);
@@ -117,4 +117,16 @@ void ga_paragraph_draw(const char *text, int first, ga_line_role *role, struct g
         } while (at < length);
         text += length + (text[length] == '\n');
     }
+}
+
+void ga_paragraph_draw(const char *text, int first, ga_line_role *role, struct ga_cells *cells,
+                       struct ga_rect rect)
+{
+    draw(text, first, role, GA_ROLE_TEXT, cells, rect);
+}
+
+void ga_paragraph_draw_in(const char *text, int first, unsigned role, struct ga_cells *cells,
+                          struct ga_rect rect)
+{
+    draw(text, first, NULL, role, cells, rect);
 }

@@ -14,8 +14,11 @@ int ga_paragraph_rows(const char *text, int columns);
  */
 typedef unsigned ga_line_role(const char *line, unsigned *attributes);
 
-/* From row `first` on, as many as `rect` has. `role` may be NULL: plain text. */
+/* From row `first` on, as many as `rect` has. `role` may be NULL: plain text. A text in one role
+ * may as well be drawn by ga_paragraph_draw_in(). */
 void ga_paragraph_draw(const char *text, int first, ga_line_role *role, struct ga_cells *cells,
                        struct ga_rect rect);
+void ga_paragraph_draw_in(const char *text, int first, unsigned role, struct ga_cells *cells,
+                          struct ga_rect rect);
 
 #endif

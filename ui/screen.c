@@ -48,6 +48,24 @@ static void write_title(int position, char *out, size_t size)
         snprintf(out, size, "%s", ga_panel_at(position)->title);
 }
 
+/* Cuts at the end of the last clause that fits, if most of the room is used then. */
+static void cut_at_clause(struct ga_text *caption, const char *text, int columns)
+{
+    size_t start = (size_t)(text - ga_text_get(caption)), cut = 0;
+
+    for (size_t i = start; i + 1 < caption->length; i++) {
+        char *at = &caption->data[i], kept = *at;
+
+        if ((kept != ',' && kept != ':') || at[1] != ' ')
+            continue;
+        *at = '\0';
+        cut = ga_text_columns(text) <= columns ? i : cut;
+        *at = kept;
+    }
+    if (cut > start && (int)(cut - start) >= columns / 4)
+        caption->data[cut] = '\0';
+}
+
 /* At the right of the upper edge, where the title leaves room. */
 static void draw_caption(struct ga_screen *screen, const struct ga_scene *scene, int position,
                          const char *title, struct ga_cells *cells, struct ga_rect rect)
@@ -65,6 +83,8 @@ static void draw_caption(struct ga_screen *screen, const struct ga_scene *scene,
     /* The last part, behind two blanks, is the value: the parts before it go first. */
     while (ga_text_columns(text) > right - left - 1 && strstr(text, "  "))
         text = strstr(text, "  ") + 2;
+    if (ga_text_columns(text) > right - left - 1)
+        cut_at_clause(&screen->caption, text, right - left - 1);
     width = ga_text_columns(text);
     if (width == 0)
         return;

@@ -56,7 +56,7 @@ static int keep(struct ga_engine *engine)
         return ga_fail(GA_ENOMEM, "no memory for the history");
     }
     if (ga_run_at_boundary(engine->at->run))
-        return ga_history_keep_state(engine->at->history, engine->at->run);
+        return ga_history_offer_state(engine->at->history, engine->at->run);
     return GA_OK;
 }
 

@@ -10,6 +10,12 @@
 
 #define COPIED_STATES 1024
 
+/* What takes about a microsecond: to copy so much of a state, with the pages that it needs; to
+ * close a window or take a push, beside its gradient. */
+#define COPIED_BYTES 4096.0
+#define EXAMPLE_NS   1000.0
+#define CHEAP_BYTES  ((size_t)16384) /* always kept */
+
 struct kept_record {
     uint64_t events;
     struct ga_update_record record;
@@ -25,6 +31,10 @@ struct ga_history {
     struct ga_intervention *did; /* in the order done */
     size_t did_count, did_capacity;
     struct ga_counters end;
+    struct ga_counters last; /* at the state kept last */
+    uint64_t last_epoch;     /* of its settings */
+    size_t last_bytes;       /* copied for it */
+    bool forced;             /* the next one offered is kept */
 };
 
 static const struct ga_state *state_at(const struct ga_history *history, size_t k)
@@ -123,8 +133,32 @@ int ga_history_keep_state(struct ga_history *history, const struct ga_run *run)
         ga_keep(history->keeper, run, &kept) < 0)
         return ga_error_code();
     history->states[history->state_count++] = kept;
+    history->last = *ga_run_counters(run);
+    history->last_epoch = ga_run_settings_epoch(run);
+    history->last_bytes = ga_kept_bytes(kept);
+    history->forced = false;
     keep_in_budget(history);
     return GA_OK;
+}
+
+static bool is_worth_it(const struct ga_history *history, const struct ga_run *run)
+{
+    const struct ga_counters *now = ga_run_counters(run);
+    double windows = 0, examples = 0;
+
+    if (history->forced || history->last_bytes <= CHEAP_BYTES ||
+        history->last_epoch != ga_run_settings_epoch(run))
+        return true;
+    windows = (double)(ga_history_key(now, GA_KEY_CLOSED) -
+                       ga_history_key(&history->last, GA_KEY_CLOSED));
+    examples = (double)(now->examples - history->last.examples);
+    return windows + examples * ga_compute_example_cost_ns(ga_run_net_of(run)) / EXAMPLE_NS >=
+           (double)history->last_bytes / COPIED_BYTES;
+}
+
+int ga_history_offer_state(struct ga_history *history, const struct ga_run *run)
+{
+    return is_worth_it(history, run) ? ga_history_keep_state(history, run) : GA_OK;
 }
 
 /* Every so many states, the newest in any case. */
@@ -256,6 +290,7 @@ void ga_history_forget(struct ga_history *history, const struct ga_counters *cou
     ga_tape_cut(&history->records, records);
     cut_interventions(history, cursor);
     history->end = *counters;
+    history->forced = true; /* the state kept last may be gone */
 }
 
 int ga_history_did(struct ga_history *history, const struct ga_intervention *what)
@@ -272,6 +307,7 @@ int ga_history_did(struct ga_history *history, const struct ga_intervention *wha
         *copy.settings = *what->settings;
     }
     history->did[history->did_count++] = copy;
+    history->forced = true;
     return GA_OK;
 }
 

@@ -32,6 +32,13 @@ int ga_history_begin(struct ga_history *history, const struct ga_run *run);
 int ga_history_copy(struct ga_history **out, const struct ga_history *from, struct ga_run *run);
 
 int ga_history_keep_state(struct ga_history *history, const struct ga_run *run);
+/*
+ * The same at a boundary, where it is worth it: a state that is dear to copy, as those of a
+ * thousand replicas between two pushes are, waits until so much was done since the last one that
+ * doing it again takes about as long. By the work and not by the time it took, so that two runs of
+ * the same commands keep the same states. What follows a change is kept at once.
+ */
+int ga_history_offer_state(struct ga_history *history, const struct ga_run *run);
 int ga_history_keep_event(struct ga_history *history, const struct ga_event *event);
 int ga_history_keep_record(struct ga_history *history, const struct ga_update_record *record,
                            uint64_t events);

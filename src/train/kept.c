@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "train/holdings.h"
 
 #define WORD        sizeof(uint64_t)
 #define FIRST_LIMIT 64 /* states on a first base; each later one serves 8 times as many */
@@ -38,12 +39,13 @@ struct ga_kept {
 };
 
 struct ga_keeper {
-    uint64_t bytes;
-    struct base *base;  /* of states to come */
-    size_t room;        /* replicas that the images below hold */
-    struct image *now;  /* the state to be kept; its padding stays 0 */
-    struct image *last; /* the base with the active words of the state kept last */
-    struct image *seen; /* the state looked at last */
+    uint64_t bytes;              /* without: */
+    struct ga_holdings holdings; /* what whole states lead to */
+    struct base *base;           /* of states to come */
+    size_t room;                 /* replicas that the images below hold */
+    struct image *now;           /* the state to be kept; its padding stays 0 */
+    struct image *last;          /* the base with the active words of the state kept last */
+    struct image *seen;          /* the state looked at last */
 };
 
 static size_t image_bytes(size_t replicas)
@@ -183,11 +185,11 @@ static int renew_base(struct ga_keeper *keeper, const struct base *old, bool all
     return GA_OK;
 }
 
-static size_t kept_bytes(const struct ga_kept *kept)
+size_t ga_kept_bytes(const struct ga_kept *kept)
 {
     if (kept->whole)
         return sizeof *kept + ga_state_bytes(kept->whole);
-    return sizeof *kept + kept->base->active * WORD + ga_version_bytes(kept->server);
+    return sizeof *kept + kept->base->active * WORD;
 }
 
 static struct ga_kept *new_kept(size_t words)
@@ -204,6 +206,37 @@ static struct ga_kept *new_kept(size_t words)
     return kept;
 }
 
+static void count_version(void *self, const struct ga_version *version)
+{
+    (void)version;
+    ++*(size_t *)self;
+}
+
+static void hold(void *self, const struct ga_version *version)
+{
+    ga_holdings_hold(self, version);
+}
+
+static void release(void *self, const struct ga_version *version)
+{
+    ga_holdings_release(self, version);
+}
+
+static int capture(struct ga_keeper *keeper, const struct ga_run *run, struct ga_state *out)
+{
+    size_t versions = 0;
+
+    if (ga_run_capture(run, out) < 0)
+        return ga_error_code();
+    ga_state_versions(out, count_version, &versions);
+    if (ga_holdings_room(&keeper->holdings, versions) < 0) {
+        ga_state_fini(out);
+        return ga_error_code();
+    }
+    ga_state_versions(out, hold, &keeper->holdings);
+    return GA_OK;
+}
+
 static int keep_whole(struct ga_keeper *keeper, const struct ga_run *run, struct ga_kept **out)
 {
     struct ga_kept *kept = new_kept(0);
@@ -211,12 +244,12 @@ static int keep_whole(struct ga_keeper *keeper, const struct ga_run *run, struct
     if (!kept)
         return ga_error_code();
     kept->whole = malloc(sizeof *kept->whole);
-    if (!kept->whole || ga_run_capture(run, kept->whole) < 0) {
+    if (!kept->whole || capture(keeper, run, kept->whole) < 0) {
         free(kept->whole);
         free(kept);
         return ga_fail(GA_ENOMEM, "no memory for the history");
     }
-    keeper->bytes += kept_bytes(kept);
+    keeper->bytes += ga_kept_bytes(kept);
     *out = kept;
     return GA_OK;
 }
@@ -275,7 +308,7 @@ int ga_keep(struct ga_keeper *keeper, const struct ga_run *run, struct ga_kept *
     (*out)->server = ga_version_share((struct ga_version *)ga_run_version(run));
     keeper->base->users++;
     keeper->base->given++;
-    keeper->bytes += kept_bytes(*out);
+    keeper->bytes += ga_kept_bytes(*out) + ga_version_bytes((*out)->server);
     return GA_OK;
 }
 
@@ -283,11 +316,13 @@ void ga_kept_close(struct ga_keeper *keeper, struct ga_kept *kept)
 {
     if (!kept)
         return;
-    keeper->bytes -= kept_bytes(kept);
+    keeper->bytes -= ga_kept_bytes(kept) + ga_version_bytes(kept->server);
     leave_base(keeper, kept->base);
     ga_version_close(kept->server);
-    if (kept->whole)
+    if (kept->whole) {
+        ga_state_versions(kept->whole, release, &keeper->holdings);
         ga_state_fini(kept->whole);
+    }
     free(kept->whole);
     free(kept);
 }
@@ -318,6 +353,7 @@ void ga_keeper_close(struct ga_keeper *keeper)
     if (!keeper)
         return;
     leave_base(keeper, keeper->base);
+    ga_holdings_fini(&keeper->holdings);
     free(keeper->now);
     free(keeper->last);
     free(keeper->seen);
@@ -326,5 +362,6 @@ void ga_keeper_close(struct ga_keeper *keeper)
 
 uint64_t ga_keeper_bytes(const struct ga_keeper *keeper)
 {
-    return keeper->bytes;
+    return keeper->bytes + keeper->holdings.bytes +
+           keeper->holdings.places * sizeof *keeper->holdings.place;
 }

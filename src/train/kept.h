@@ -18,9 +18,10 @@ struct ga_kept;   /* one state */
 
 int ga_keeper_open(struct ga_keeper **out);
 void ga_keeper_close(struct ga_keeper *keeper);
-uint64_t ga_keeper_bytes(const struct ga_keeper *keeper); /* of all that is kept */
+uint64_t ga_keeper_bytes(const struct ga_keeper *keeper); /* of all kept, shared weights once */
 
 int ga_keep(struct ga_keeper *keeper, const struct ga_run *run, struct ga_kept **out);
+size_t ga_kept_bytes(const struct ga_kept *kept); /* what was copied for it: no weights */
 void ga_kept_close(struct ga_keeper *keeper, struct ga_kept *kept);
 
 /* The state; borrowed until the next call with this keeper. */

@@ -187,27 +187,25 @@ static size_t mode_bytes(const struct ga_mode_state *modes, size_t parameters)
                                    parameters * (sizeof(float) + sizeof(uint32_t)));
 }
 
-/* Private and half-read versions belong to one replica each. */
-static size_t replica_bytes(const struct ga_state *state)
+void ga_state_versions(const struct ga_state *state,
+                       void (*each)(void *self, const struct ga_version *version), void *self)
 {
-    size_t bytes = state->replicas * sizeof *state->replica;
-
+    each(self, state->server);
     for (size_t r = 0; r < state->replicas; r++) {
-        const struct ga_replica_value *v = &state->replica[r];
-
-        bytes += ga_version_bytes(v->own);
-        if (v->read != v->own && state->modes && state->modes->shared)
-            bytes += ga_version_bytes(v->read);
+        if (state->replica[r].read)
+            each(self, state->replica[r].read);
+        if (state->replica[r].own)
+            each(self, state->replica[r].own);
     }
-    return bytes;
+    for (size_t k = 0; state->modes && k < state->modes->versions; k++)
+        each(self, state->modes->version[k]);
 }
 
 size_t ga_state_bytes(const struct ga_state *state)
 {
     size_t sum_bytes = state->sums_elements * ga_type_bytes(state->sums_type);
-    size_t bytes = sizeof *state + ga_version_bytes(state->server);
+    size_t bytes = sizeof *state + state->replicas * sizeof *state->replica;
 
-    bytes += replica_bytes(state);
     if (state->modes)
         bytes += mode_bytes(state->modes, state->server->parameters);
     if (state->stream.replica_epoch)

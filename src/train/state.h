@@ -238,6 +238,9 @@ struct ga_state {
 
 void ga_state_init(struct ga_state *state);
 void ga_state_fini(struct ga_state *state);
-size_t ga_state_bytes(const struct ga_state *state); /* memory it holds, shared versions included */
+size_t ga_state_bytes(const struct ga_state *state); /* memory it holds, without versions */
+/* Every version that it leads to, as often as it does. */
+void ga_state_versions(const struct ga_state *state,
+                       void (*each)(void *self, const struct ga_version *version), void *self);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "support/support.h"
+#include "train/holdings.h"
 #include "train/kept.h"
 #include "train/support/run_rig.h"
 
@@ -97,6 +98,55 @@ static void windows_come_back(void **state)
     ga_run_rig_close(&rig);
     assert_all_same(&shelf); /* they hold what they need of the run */
     shelf_close(&shelf);
+}
+
+static void add_version(void *self, const struct ga_version *version)
+{
+    assert_int_equal(ga_holdings_room(self, 1), GA_OK);
+    ga_holdings_hold(self, version);
+}
+
+/* What the keeper says against what all states have, versions that several share counted once. */
+static void assert_bytes(const struct shelf *shelf)
+{
+    struct ga_holdings held = {0};
+    uint64_t copied = 0, said = ga_keeper_bytes(shelf->keeper);
+
+    for (size_t k = 0; k < shelf->count; k++) {
+        copied += ga_kept_bytes(shelf->kept[k]);
+        ga_state_versions(&shelf->whole[k], add_version, &held);
+    }
+    assert_in_range(said - copied - held.bytes, 0, 65536); /* the table itself */
+    ga_holdings_fini(&held);
+}
+
+static void shared_weights_count_once(void **state)
+{
+    static const char *const settings[] = {
+        "mode async replicas 12 jitter exponential accum 2",
+        "mode local replicas 6 period 3 momentum 0.9 jitter exponential",
+        "mode delay lag 4 replicas 3",
+        "mode hogwild replicas 5 jitter exponential",
+    };
+
+    (void)state;
+    for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
+        struct shelf shelf;
+        struct ga_run_rig rig;
+
+        shelf_open(&shelf);
+        ga_run_rig_open(&rig, &(struct ga_test_start){.settings = settings[s]});
+        for (size_t e = 0; e < 120; e++) {
+            ga_run_rig_events(&rig, 3);
+            shelf_add(&shelf, &rig);
+        }
+        assert_bytes(&shelf);
+        for (size_t k = 0; k < shelf.count; k++)
+            shelf_remove(&shelf, k);
+        assert_bytes(&shelf);
+        ga_run_rig_close(&rig);
+        shelf_close(&shelf);
+    }
 }
 
 /* A change of P, a pending change, a window under way, late items, shards with their positions. */
@@ -205,9 +255,9 @@ static void no_memory_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_come_back),     cmocka_unit_test(all_kinds_come_back),
-        cmocka_unit_test(a_kept_state_restores), cmocka_unit_test(bytes_are_counted),
-        cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(shared_weights_count_once), cmocka_unit_test(windows_come_back),
+        cmocka_unit_test(all_kinds_come_back),       cmocka_unit_test(a_kept_state_restores),
+        cmocka_unit_test(bytes_are_counted),         cmocka_unit_test(no_memory_is_an_error),
     };
 
     return ga_test_main(tests);

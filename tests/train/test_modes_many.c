@@ -77,10 +77,43 @@ static void test_every_mode(void **state)
         check_mode(modes[k]);
 }
 
+/*
+ * A state of 1,024 replicas between two pushes takes hundreds of times as long to copy as a push
+ * takes: one is kept for many pushes, `back` leads to each all the same, and what follows a change
+ * is kept at once.
+ */
+static void test_not_every_push_is_kept(void **state)
+{
+    struct ga_engine_rig rig;
+    uint64_t hash[40], states = 0;
+
+    (void)state;
+    ga_engine_rig_open(&rig, &(struct ga_test_start){.data = "quadratic lambda=1 n=4096",
+                                                     .settings = "replicas 1024 batch 1 mode async "
+                                                                 "lr 0.001 jitter exponential",
+                                                     .threads = 1});
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 2000);
+    assert_in_range(ga_engine_rig_history(&rig).states, 5, 2000 / 20);
+    for (size_t k = 0; k < 40; k++) {
+        ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 1);
+        hash[k] = ga_engine_rig_hash(&rig);
+    }
+    for (size_t k = 40; k-- > 0;) {
+        assert_int_equal(ga_engine_rig_hash(&rig), hash[k]);
+        ga_engine_rig_go(&rig, GA_MOVE_BACK_UPDATES, 1);
+    }
+    ga_engine_rig_set(&rig, "lr 0.002");
+    states = ga_engine_rig_history(&rig).states;
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 1);
+    assert_int_equal(ga_engine_rig_history(&rig).states, states + 1);
+    ga_engine_rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_mode),
+        cmocka_unit_test(test_not_every_push_is_kept),
     };
 
     return ga_test_main(tests);

@@ -291,10 +291,12 @@ static int add_up(struct ga_run *run, struct ga_replica *replica, int lane)
 
     for (uint32_t micro = 0; micro < v->micros; micro++) {
         ga_plan_part(v->examples, v->micros, micro, &replica->next_first, &replica->next_count);
-        if (ga_item_compute(run, replica, lane, micro == 0 ? replica->sums : replica->micro_sums) <
-            0)
+        bool straight = run_joins(run) || micro == 0;
+
+        if (ga_item_compute(run, replica, lane, micro > 0 ? replica->sums : NULL,
+                            straight ? replica->sums : replica->micro_sums) < 0)
             return ga_error_code();
-        if (micro > 0)
+        if (!straight)
             run->compute->add(&run->net, replica->sums, replica->micro_sums);
         ga_tally_add(&replica->raced, &replica->micro_tally);
     }

@@ -53,6 +53,8 @@ struct ga_replica {
     struct ga_tally raced; /* hogwild on the real clock: what a worker made of the whole item */
     struct ga_settings_share *terms; /* and the settings it works by, while it is submitted */
     struct ga_error error;           /* of the task; code 0: none */
+    double micro_square;             /* of micro_tally's batch: |sum of its gradient|^2, where the
+                                        device tells it */
 };
 
 struct ga_run {
@@ -101,6 +103,8 @@ struct ga_run {
     float *item_gradient;             /* (parameters) scratch */
     float *means;                     /* (replicas, parameters) */
     const void **buffers;             /* (replicas) for the collective */
+    struct ga_parts *parts;           /* NULL where the device has no parts */
+    bool lazy; /* `reduced` is not made: replicas' sums in the window add up to it */
 
     struct ga_version *
         *recent; /* (recent_count) delay: versions before the server's, oldest first */
@@ -199,7 +203,9 @@ void ga_item_drop(struct ga_run *run, size_t replica, int64_t time_ns);
 void ga_item_make_late(struct ga_run *run, size_t replica);
 void ga_item_hand_over(struct ga_run *run, size_t replica); /* by run_submit() below only */
 void ga_item_worked(struct ga_replica *replica);            /* on a worker: its task is done */
-int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, void *sums);
+/* `onto` NULL or what the sums join, where run_joins(); elsewhere the caller adds. */
+int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, const void *onto,
+                    void *sums);
 struct ga_replica *ga_item_of_task(struct ga_task *task);
 void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
 void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
@@ -222,12 +228,21 @@ static inline void run_submit(struct ga_run *run, size_t replica)
 int ga_window_open_next(struct ga_run *run);
 int ga_window_turn(struct ga_run *run);
 int ga_window_reduce(struct ga_run *run);
+int ga_window_make_reduced(const struct ga_run *run); /* makes `reduced` what it stands for */
 int ga_window_check(struct ga_run *run);
 int ga_window_clip(struct ga_run *run);
 int ga_window_apply(struct ga_run *run);
 int ga_window_clear(struct ga_run *run);
 void ga_window_close(struct ga_run *run, bool cancel);
 void ga_window_begin(struct ga_run *run); /* an empty window or buffer, one number on */
+
+/* run_parts.c: passes over the parameters. */
+int ga_parts_open(struct ga_parts **out, size_t parameters, size_t lanes, size_t ranks);
+void ga_parts_close(struct ga_parts *parts);
+size_t ga_parts_bytes(size_t parameters, size_t lanes, size_t ranks);
+void ga_parts_mean(struct ga_run *run, double divisor); /* gradient, window.norm, cosines */
+/* `next` and its norm, from the server's weights; window.update_norm. */
+void ga_parts_step(struct ga_run *run, const struct ga_step *step, struct ga_version *next);
 
 /* run_update.c: from a window's sums to new weights. */
 int ga_update_examine(const struct ga_run *run); /* GA_OK, or GA_ENONFINITE with text */
@@ -335,6 +350,12 @@ int ga_run_copy_settings(struct ga_settings *to, const struct ga_settings *from,
 int ga_run_capture_modes(const struct ga_run *run, struct ga_state *out);
 int ga_run_room_for_modes(struct ga_run *run, const struct ga_state *state);
 void ga_run_restore_modes(struct ga_run *run, const struct ga_state *state); /* cannot fail */
+
+/* Micro-batches join the accumulator in the device, which tells their norms. */
+static inline bool run_joins(const struct ga_run *run)
+{
+    return run->compute->accumulate != NULL;
+}
 
 static inline bool run_is(const struct ga_run *run, enum ga_family family)
 {

@@ -52,7 +52,8 @@ int64_t ga_item_aim(struct ga_replica *replica)
 }
 
 /* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
-int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, void *sums)
+int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, const void *onto,
+                    void *sums)
 {
     struct ga_context *context = run_context(run, lane);
     struct ga_batch batch = run_batch(run);
@@ -62,6 +63,9 @@ int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, vo
         return ga_error_code();
     batch.index = replica->rows + replica->v.step_row + replica->next_first;
     batch.count = replica->next_count;
+    if (run_joins(run))
+        return run->compute->accumulate(context, replica->v.read->weights, &batch, onto, sums,
+                                        &replica->micro_tally, &replica->micro_square);
     return run->compute->gradient(context, replica->v.read->weights, &batch, GA_ASSIGN, sums,
                                   &replica->micro_tally);
 }
@@ -83,12 +87,18 @@ void ga_item_worked(struct ga_replica *replica)
         run->wake(run->wake_self);
 }
 
+/* What a micro-batch joins; its own sums go elsewhere until its event commits it. */
+static const void *accumulated(const struct ga_replica *replica)
+{
+    return replica->v.micro > 0 ? replica->sums : NULL;
+}
+
 static void work(struct ga_task *task, int lane)
 {
     struct ga_replica *replica = ga_item_of_task(task);
 
     replica->error.code = GA_OK;
-    if (ga_item_compute(replica->run, replica, lane, replica->micro_sums) < 0)
+    if (ga_item_compute(replica->run, replica, lane, accumulated(replica), replica->micro_sums) < 0)
         ga_error_take(&replica->error);
     ga_item_worked(replica);
 }
@@ -222,15 +232,21 @@ int ga_item_start(struct ga_run *run, size_t r, int64_t time_ns)
 static int micro_result(struct ga_run *run, size_t r, void **sums)
 {
     struct ga_replica *replica = &run->replica[r];
-    bool straight = !replica->submitted && replica->v.micro == 0;
+    bool straight = run_joins(run) || replica->v.micro == 0;
 
     if (!replica->submitted) {
         *sums = straight ? replica->sums : replica->micro_sums;
-        return ga_item_compute(run, replica, 0, *sums);
+        return ga_item_compute(run, replica, 0, accumulated(replica), *sums);
     }
     ga_item_settle(run, r);
+    if (replica->error.code != GA_OK)
+        return ga_error_put(&replica->error);
     *sums = replica->micro_sums;
-    return replica->error.code == GA_OK ? GA_OK : ga_error_put(&replica->error);
+    if (run_joins(run)) {
+        replica->micro_sums = replica->sums;
+        replica->sums = *sums;
+    }
+    return GA_OK;
 }
 
 static uint32_t first_bad_tensor(const struct ga_run *run, const void *sums)
@@ -285,7 +301,8 @@ static int add_micro(struct ga_run *run, struct ga_replica *replica, const void 
     struct ga_replica_value *v = &replica->v;
 
     if (v->micro > 0) {
-        run->compute->add(&run->net, replica->sums, sums);
+        if (!run_joins(run))
+            run->compute->add(&run->net, replica->sums, sums);
         ga_tally_add(&v->tally, &replica->micro_tally);
     } else {
         if (sums != replica->sums &&
@@ -310,8 +327,13 @@ static double micro_norm(struct ga_run *run, struct ga_replica *replica, const v
     replica->has_mean = false;
     if (!(weight > 0))
         return 0;
-    replica->has_mean = v->micro == 0;
-    norm = run->compute->mean(&run->net, sums, weight, replica->has_mean ? replica->mean : NULL);
+    if (run_joins(run)) {
+        norm = sqrt(replica->micro_square) / weight;
+    } else {
+        replica->has_mean = v->micro == 0;
+        norm =
+            run->compute->mean(&run->net, sums, weight, replica->has_mean ? replica->mean : NULL);
+    }
     v->micro_norm_square += norm * norm;
     v->micro_inverse_count += replica->micro_tally.weight_square / (weight * weight);
     return norm;
@@ -340,12 +362,22 @@ int ga_item_micro(struct ga_run *run, size_t r, int64_t time_ns)
     return GA_OK;
 }
 
+static double square_of(const struct ga_run *run, const void *sums)
+{
+    double norm = run->compute->mean(&run->net, sums, 1, NULL);
+
+    return norm * norm;
+}
+
 int ga_item_take_whole(struct ga_run *run, size_t r, int64_t time_ns, uint32_t micros)
 {
     struct ga_replica *replica = &run->replica[r];
     double weight = ga_tally_weight_sum(&replica->micro_tally);
-    double norm = micro_norm(run, replica, replica->sums, weight);
+    double norm = 0;
 
+    if (run_joins(run))
+        replica->micro_square = square_of(run, replica->sums);
+    norm = micro_norm(run, replica, replica->sums, weight);
     replica->v.tally = replica->micro_tally;
     replica->v.micro = micros;
     replica->v.done_examples = (uint32_t)replica->micro_tally.examples;
@@ -367,6 +399,8 @@ static double item_norm(const struct ga_run *run, struct ga_replica *replica, do
         return replica->sole_norm;
     if (!(weight > 0))
         return 0;
+    if (run_joins(run))
+        return run->compute->mean(&run->net, replica->sums, weight, NULL);
     replica->has_mean = true;
     return run->compute->mean(&run->net, replica->sums, weight, replica->mean);
 }

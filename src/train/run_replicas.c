@@ -33,11 +33,13 @@ void ga_run_release_replicas(struct ga_run *run)
     }
     free(run->means);
     free(run->buffers);
+    ga_parts_close(run->parts);
     run->collective->close(run->group);
     run->clock_kind->close(run->clock);
     run->replica = NULL;
     run->means = NULL;
     run->buffers = NULL;
+    run->parts = NULL;
     run->group = NULL;
     run->clock = NULL;
     run->replicas = 0;
@@ -49,6 +51,7 @@ struct fresh {
     void *sums[GA_MAX_DEVICES], *micro_sums[GA_MAX_DEVICES];
     float *means;
     const void **buffers;
+    struct ga_parts *parts;
     struct ga_group *group;
     struct ga_clock_state *clock;
 };
@@ -62,6 +65,7 @@ static void fresh_fini(struct ga_run *run, struct fresh *fresh)
     }
     free(fresh->means);
     free(fresh->buffers);
+    ga_parts_close(fresh->parts);
     run->collective->close(fresh->group);
     run->clock_kind->close(fresh->clock);
 }
@@ -72,11 +76,23 @@ static int fresh_sums(struct ga_run *run, struct fresh *fresh, size_t replicas)
         size_t count = replicas_at(run, place, replicas);
 
         fresh->sums[place] = ga_run_alloc_sums(run, place, count);
-        fresh->micro_sums[place] = ga_run_alloc_sums(run, place, run->lanes > 1 ? count : 1);
-        if (!fresh->sums[place] || !fresh->micro_sums[place])
+        if (run->lanes > 1 || !run_joins(run))
+            fresh->micro_sums[place] = ga_run_alloc_sums(run, place, run->lanes > 1 ? count : 1);
+        if (!fresh->sums[place] ||
+            (!fresh->micro_sums[place] && (run->lanes > 1 || !run_joins(run))))
             return ga_error_code();
     }
     return GA_OK;
+}
+
+/* Where the device goes over the parameters in parts it tells cosines by the way; else they need
+ * the replicas' mean gradients. */
+static int fresh_passes(struct ga_run *run, struct fresh *fresh, size_t replicas)
+{
+    if (run->compute->mean_part && !run->compute->memory)
+        return ga_parts_open(&fresh->parts, run->net.parameters, (size_t)run->lanes, replicas);
+    fresh->means = ga_alloc_aligned(replicas, run->net.parameters * sizeof *fresh->means);
+    return fresh->means ? GA_OK : ga_error_code();
 }
 
 static int fresh_init(struct ga_run *run, struct fresh *fresh, size_t replicas)
@@ -84,9 +100,8 @@ static int fresh_init(struct ga_run *run, struct fresh *fresh, size_t replicas)
     memset(fresh, 0, sizeof *fresh);
     fresh->replica = ga_alloc(replicas, sizeof *fresh->replica);
     fresh->buffers = ga_alloc(replicas, sizeof *fresh->buffers);
-    fresh->means = ga_alloc_aligned(replicas, run->net.parameters * sizeof *fresh->means);
-    if (!fresh->replica || !fresh->buffers || !fresh->means ||
-        fresh_sums(run, fresh, replicas) < 0 ||
+    if (!fresh->replica || !fresh->buffers || fresh_sums(run, fresh, replicas) < 0 ||
+        fresh_passes(run, fresh, replicas) < 0 ||
         run->collective->open(&fresh->group, replicas) < 0 ||
         run->clock_kind->open(&fresh->clock, replicas) < 0) {
         fresh_fini(run, fresh);
@@ -124,9 +139,10 @@ static void carry_over(struct ga_run *run, struct fresh *fresh, size_t replicas)
         }
         to->run = run;
         to->has_kept = to->has_mean = false;
-        to->mean = fresh->means + r * run->net.parameters;
+        to->mean = fresh->means ? fresh->means + r * run->net.parameters : NULL;
         to->sums = (char *)fresh->sums[place] + slice;
-        to->micro_sums = (char *)fresh->micro_sums[place] + (run->lanes > 1 ? slice : 0);
+        if (fresh->micro_sums[place])
+            to->micro_sums = (char *)fresh->micro_sums[place] + (run->lanes > 1 ? slice : 0);
     }
 }
 
@@ -148,6 +164,7 @@ int ga_run_resize(struct ga_run *run, size_t replicas)
     memcpy(run->micro_sums, fresh.micro_sums, sizeof run->micro_sums);
     run->means = fresh.means;
     run->buffers = fresh.buffers;
+    run->parts = fresh.parts;
     run->group = fresh.group;
     run->clock = fresh.clock;
     run->replicas = replicas;

@@ -103,6 +103,8 @@ static int capture_reduced(const struct ga_run *run, struct ga_state *out)
     bool reduced = run->phase > GA_PHASE_REDUCE;
     bool buffered = ga_run_pushes(run) && run->window.arrived > 0;
 
+    if (run->lazy && reduced && ga_window_make_reduced(run) < 0)
+        return ga_error_code();
     if (buffered || (reduced && !run_is(run, GA_FAMILY_ROUND))) {
         out->reduced = ga_alloc(1, run->sum_bytes);
         if (!out->reduced ||
@@ -239,6 +241,7 @@ static int restore_sums(struct ga_run *run, const struct ga_state *state)
         if (ga_buffer_copy_in(run->compute, run->replica[state->sums_of[k]].sums,
                               (char *)state->sum + k * run->sum_bytes, run->sum_bytes) < 0)
             return ga_error_code();
+    run->lazy = false;
     if (state->reduced)
         return ga_buffer_copy_in(run->compute, run->reduced, state->reduced, run->sum_bytes);
     return GA_OK;

@@ -140,8 +140,9 @@ int ga_update_publish(struct ga_run *run, struct ga_version *next)
     if (ga_buffer_poll(run->compute) < 0 || remember(run, run->server) < 0)
         return ga_error_code();
     next->number = run->server->number + 1;
-    run->window.update_norm =
-        ga_norm_of_difference(next->weights, run->server->weights, run->net.parameters);
+    if (next->norm < 0)
+        run->window.update_norm =
+            ga_norm_of_difference(next->weights, run->server->weights, run->net.parameters);
     ga_version_close(run->previous);
     run->previous = run->server;
     run->server = next;
@@ -157,13 +158,16 @@ int ga_update_step(struct ga_run *run)
     struct ga_optimizer_spec spec;
     struct ga_step step;
 
-    if (ga_version_open(&next, run->net.parameters, old->state_blocks) < 0)
+    if (ga_version_room(&next, run->net.parameters, old->state_blocks) < 0)
         return ga_error_code();
     ga_run_optimizer_spec(run_set(run), &spec);
     next->scalars = old->scalars;
     ga_optimizer_advance(&spec, &next->scalars, run->window.lr, run->window.clip_scale, &step);
-    run->compute->step(&run->net, &step, run->gradient, old->weights, old->state, next->weights,
-                       next->state);
+    if (run->parts)
+        ga_parts_step(run, &step, next);
+    else
+        run->compute->step(&run->net, &step, run->gradient, old->weights, old->state, next->weights,
+                           next->state);
     if (ga_update_publish(run, next) < 0) {
         ga_version_close(next);
         return ga_error_code();

@@ -310,7 +310,6 @@ static int reduce_sums(struct ga_run *run)
     for (size_t r = 0; r < run->replicas; r++) {
         const struct ga_replica *replica = &run->replica[r];
 
-        run->buffers[r] = replica->v.in_window ? replica->sums : NULL;
         if (!replica->v.in_window)
             continue;
         ga_tally_add(&window->total, &replica->v.tally);
@@ -318,6 +317,14 @@ static int reduce_sums(struct ga_run *run)
         window->micro_norm_square += replica->v.micro_norm_square;
         window->micro_inverse_count += replica->v.micro_inverse_count;
     }
+    run->lazy = run->parts != NULL;
+    return run->lazy ? GA_OK : ga_window_make_reduced(run);
+}
+
+int ga_window_make_reduced(const struct ga_run *run)
+{
+    for (size_t r = 0; r < run->replicas; r++)
+        run->buffers[r] = run->replica[r].v.in_window ? run->replica[r].sums : NULL;
     return run->collective->reduce(run->group, run->buffers, run->reduced, run->sum_elements,
                                    run->compute->sum_type);
 }
@@ -349,8 +356,12 @@ static void find_gradient(struct ga_run *run, double weight)
 
     if (!(weight > 0))
         return;
-    run->window.norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
     run->has_gradient = true;
+    if (run->lazy) {
+        ga_parts_mean(run, divisor);
+        return;
+    }
+    run->window.norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
     find_cosines(run);
 }
 

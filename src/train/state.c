@@ -31,6 +31,14 @@ static float *first_line(struct ga_version *version)
 
 int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blocks)
 {
+    if (ga_version_room(out, parameters, state_blocks) < 0)
+        return ga_error_code();
+    memset((*out)->weights, 0, padded_floats(parameters) * (1 + state_blocks) * sizeof(float));
+    return GA_OK;
+}
+
+int ga_version_room(struct ga_version **out, size_t parameters, size_t state_blocks)
+{
     size_t floats = padded_floats(parameters);
     struct ga_version *version = NULL;
 
@@ -46,7 +54,7 @@ int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blo
     version->state_blocks = state_blocks;
     version->weights = first_line(version);
     version->state = state_blocks > 0 ? version->weights + floats : NULL;
-    memset(version->weights, 0, floats * (1 + state_blocks) * sizeof(float));
+    version->norm = -1;
     ga_optimizer_scalars_init(&version->scalars);
     *out = version;
     return GA_OK;

@@ -31,9 +31,12 @@ struct ga_version {
     float *weights;
     float *state; /* NULL when state_blocks is 0 */
     struct ga_optimizer_scalars scalars;
+    double norm; /* |weights| where the step told it; else negative */
 };
 
-int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blocks);
+int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blocks); /* zeros */
+/* As that, for who writes all weights and all state: they are not initialised. */
+int ga_version_room(struct ga_version **out, size_t parameters, size_t state_blocks);
 struct ga_version *ga_version_share(struct ga_version *version);
 void ga_version_close(struct ga_version *version);         /* drops one reference */
 size_t ga_version_bytes(const struct ga_version *version); /* memory it holds; NULL: 0 */

@@ -15,7 +15,7 @@ struct ga_panel_state {
     int first, page;
 };
 
-enum { NAME, KIND, REPLICAS, UTILISATION, BAR, USED, TOTAL, TEMPERATURE, COLUMNS };
+enum { NAME, KIND, REPLICAS, UTILISATION, BAR, USED, TOTAL, TEMPERATURE, POWER, CLOCK, COLUMNS };
 
 static const struct ga_table_column columns[COLUMNS] = {
     [NAME] = {.heading = "device", .width = 8, .left = true, .weight = 100},
@@ -26,6 +26,8 @@ static const struct ga_table_column columns[COLUMNS] = {
     [USED] = {.heading = "used", .width = 8, .weight = 60},
     [TOTAL] = {.heading = "of", .width = 8, .weight = 50},
     [TEMPERATURE] = {.heading = "temp", .width = 5, .weight = 40},
+    [POWER] = {.heading = "power", .width = 6, .weight = 30},
+    [CLOCK] = {.heading = "clock", .width = 8, .weight = 25},
 };
 
 static int devices_open(struct ga_panel_state **out)
@@ -39,20 +41,41 @@ static void devices_close(struct ga_panel_state *state)
     free(state);
 }
 
-static void draw_device(const struct ga_device_row *device, const struct ga_table_place *place,
-                        struct ga_cells *cells, int row)
+/* `scale` times the value and its unit, or n/a. */
+static const char *figure_of(char out[GA_FIGURE_TEXT], double value, double scale, const char *unit)
+{
+    if (isnan(value))
+        snprintf(out, GA_FIGURE_TEXT, "n/a");
+    else
+        snprintf(out, GA_FIGURE_TEXT, "%.0f %s", value * scale, unit);
+    return out;
+}
+
+/* What holds a device back stands behind its kind; what is wrong with it, in place of that. */
+static void draw_kind(const struct ga_device_row *device, const struct ga_table_place *place,
+                      struct ga_cells *cells, int row)
+{
+    const bool silent = isnan(device->utilisation) && isnan(device->memory_used);
+    char text[sizeof device->kind + sizeof device->note];
+
+    if (!device->note[0])
+        snprintf(text, sizeof text, "%s", device->kind);
+    else if (silent)
+        snprintf(text, sizeof text, "%s", device->note);
+    else
+        snprintf(text, sizeof text, "%s, %s", device->kind, device->note);
+    ga_table_text(&columns[KIND], &place[KIND], cells, row, text,
+                  device->note[0] == 0 ? GA_ROLE_TEXT
+                  : silent             ? GA_ROLE_BAD
+                                       : GA_ROLE_WARN,
+                  0);
+}
+
+static void draw_sensors(const struct ga_device_row *device, const struct ga_table_place *place,
+                         struct ga_cells *cells, int row)
 {
     char text[GA_FIGURE_TEXT];
-    int last = device->first_replica + device->replicas - 1;
 
-    ga_table_text(&columns[NAME], &place[NAME], cells, row, device->name, GA_ROLE_TITLE,
-                  GA_ATTR_BOLD);
-    ga_table_text(&columns[KIND], &place[KIND], cells, row, device->kind, GA_ROLE_TEXT, 0);
-    if (device->replicas > 1)
-        snprintf(text, sizeof text, "%d..%d", device->first_replica, last);
-    else
-        snprintf(text, sizeof text, device->replicas ? "%d" : "-", device->first_replica);
-    ga_table_text(&columns[REPLICAS], &place[REPLICAS], cells, row, text, GA_ROLE_TEXT, 0);
     ga_table_text(&columns[UTILISATION], &place[UTILISATION], cells, row,
                   ga_figure_percent(text, device->utilisation), GA_ROLE_TEXT, 0);
     if (place[BAR].width > 0 && !isnan(device->utilisation))
@@ -62,11 +85,29 @@ static void draw_device(const struct ga_device_row *device, const struct ga_tabl
                   ga_figure_bytes(text, device->memory_used), GA_ROLE_TEXT, 0);
     ga_table_text(&columns[TOTAL], &place[TOTAL], cells, row,
                   ga_figure_bytes(text, device->memory_total), GA_ROLE_DIM, 0);
-    if (isnan(device->temperature))
-        snprintf(text, sizeof text, "n/a");
+    ga_table_text(&columns[TEMPERATURE], &place[TEMPERATURE], cells, row,
+                  figure_of(text, device->temperature, 1, "C"), GA_ROLE_TEXT, 0);
+    ga_table_text(&columns[POWER], &place[POWER], cells, row,
+                  figure_of(text, device->power, 1, "W"), GA_ROLE_TEXT, 0);
+    ga_table_text(&columns[CLOCK], &place[CLOCK], cells, row,
+                  figure_of(text, device->clock, 1e-6, "MHz"), GA_ROLE_DIM, 0);
+}
+
+static void draw_device(const struct ga_device_row *device, const struct ga_table_place *place,
+                        struct ga_cells *cells, int row)
+{
+    char text[GA_FIGURE_TEXT];
+    int last = device->first_replica + device->replicas - 1;
+
+    ga_table_text(&columns[NAME], &place[NAME], cells, row, device->name, GA_ROLE_TITLE,
+                  GA_ATTR_BOLD);
+    draw_kind(device, place, cells, row);
+    if (device->replicas > 1)
+        snprintf(text, sizeof text, "%d..%d", device->first_replica, last);
     else
-        snprintf(text, sizeof text, "%.0f C", device->temperature);
-    ga_table_text(&columns[TEMPERATURE], &place[TEMPERATURE], cells, row, text, GA_ROLE_TEXT, 0);
+        snprintf(text, sizeof text, device->replicas ? "%d" : "-", device->first_replica);
+    ga_table_text(&columns[REPLICAS], &place[REPLICAS], cells, row, text, GA_ROLE_TEXT, 0);
+    draw_sensors(device, place, cells, row);
 }
 
 static int count_of(const struct ga_closeup *closeup)
@@ -74,7 +115,7 @@ static int count_of(const struct ga_closeup *closeup)
     return (int)(closeup->devices < GA_DEVICE_ROWS ? closeup->devices : GA_DEVICE_ROWS);
 }
 
-/* What one replica holds, part by part, and what the history does. */
+/* What one replica holds, part by part, and what the history does; why there are no GPUs. */
 static void write_memory(const struct ga_closeup *closeup, struct ga_text *out)
 {
     const struct ga_memory *memory = &closeup->memory;
@@ -88,6 +129,8 @@ static void write_memory(const struct ga_closeup *closeup, struct ga_text *out)
                    "a replica holds %s: weights %s, accumulators %s, optimizer %s, activations "
                    "%s; history %s",
                    part[4], part[0], part[1], part[2], part[3], part[5]);
+    if (closeup->no_gpu[0])
+        ga_text_printf(out, "\n%s", closeup->no_gpu);
 }
 
 /* At the bottom, in as many rows as the devices leave; returns how many. */
@@ -143,6 +186,7 @@ const struct ga_panel ga_panel_devices = {
     .title = "devices",
     .min_rows = 2,
     .min_columns = 20,
+    .look = GA_LOOK_SEATS | GA_LOOK_DEVICES,
     .open = devices_open,
     .close = devices_close,
     .draw = devices_draw,

@@ -85,11 +85,14 @@ static const struct ga_device_row *device_of(const struct ga_closeup *closeup, i
     return NULL;
 }
 
-/* Whether any device says how busy or hot it is: else two columns of n/a say nothing. */
-static bool monitored(const struct ga_closeup *closeup)
+/* Whether any device says how hot it is: else a column of n/a says nothing. */
+static bool has_temperature(const struct ga_closeup *closeup)
 {
     for (size_t i = 0; i < closeup->devices && i < GA_DEVICE_ROWS; i++)
-        if (!isnan(closeup->device[i].utilisation) || !isnan(closeup->device[i].temperature))
+        if (!isnan(closeup->device[i].temperature))
+            return true;
+    for (size_t r = 0; r < closeup->seats && r < GA_VIEW_REPLICAS; r++)
+        if (!isnan(closeup->readings[r].temperature))
             return true;
     return false;
 }
@@ -169,6 +172,21 @@ static void draw_accumulator(const struct line *line, const struct ga_view_repli
     cell(line, WEIGHT, replica->examples ? text : "-", GA_ROLE_TEXT, 0);
 }
 
+/* How busy its thread or GPU is, while there is something to do. */
+static void draw_seat(const struct line *line, const struct ga_scene *scene, int number)
+{
+    const struct ga_closeup *closeup = scene->closeup;
+    const bool known = (size_t)number < closeup->seats;
+    const double share = known ? closeup->readings[number].utilisation : (double)NAN;
+    const double celsius = known ? closeup->readings[number].temperature : (double)NAN;
+    char text[GA_FIGURE_TEXT];
+
+    cell(line, UTILISATION, scene->view->running ? ga_figure_percent(text, share) : "-",
+         GA_ROLE_DIM, 0);
+    snprintf(text, sizeof text, "%.0f C", celsius);
+    cell(line, TEMPERATURE, isnan(celsius) ? "n/a" : text, GA_ROLE_DIM, 0);
+}
+
 static void draw_machine(const struct line *line, const struct ga_scene *scene, int number)
 {
     const struct ga_device_row *device = device_of(scene->closeup, number);
@@ -178,13 +196,7 @@ static void draw_machine(const struct line *line, const struct ga_scene *scene, 
     cell(line, IDLE, ga_figure_percent(text, scene->view->replica[number].idle), GA_ROLE_TEXT, 0);
     cell(line, BUSY, ga_figure_percent(text, scene->closeup->busy[number]), GA_ROLE_TEXT, 0);
     cell(line, MEMORY, bytes ? ga_figure_bytes(text, (double)bytes) : "n/a", GA_ROLE_DIM, 0);
-    cell(line, UTILISATION, device ? ga_figure_percent(text, device->utilisation) : "n/a",
-         GA_ROLE_DIM, 0);
-    if (device && !isnan(device->temperature))
-        snprintf(text, sizeof text, "%.0f C", device->temperature);
-    else
-        snprintf(text, sizeof text, "n/a");
-    cell(line, TEMPERATURE, text, GA_ROLE_DIM, 0);
+    draw_seat(line, scene, number);
     cell(line, DEVICE, device ? device->name : "", GA_ROLE_DIM, 0);
 }
 
@@ -212,8 +224,8 @@ static void replicas_draw(struct ga_panel_state *state, const struct ga_scene *s
         state->first = count > rows ? count - rows : 0;
     memcpy(column, columns, sizeof column);
     column[NUMBER].width = count > 10 ? 4 : 3;
-    if (!monitored(scene->closeup))
-        column[UTILISATION].weight = column[TEMPERATURE].weight = 0;
+    if (!has_temperature(scene->closeup))
+        column[TEMPERATURE].weight = 0;
     ga_table_place(column, COLUMNS, line.left, inside.columns - 2, place);
     ga_table_heading(column, place, COLUMNS, cells, inside.row);
     for (int i = 0; i < rows && state->first + i < count; i++) {
@@ -250,6 +262,7 @@ const struct ga_panel ga_panel_replicas = {
     .title = "replicas",
     .min_rows = 2,
     .min_columns = 20,
+    .look = GA_LOOK_SEATS,
     .open = replicas_open,
     .close = replicas_close,
     .draw = replicas_draw,

@@ -32,6 +32,7 @@ static void make_shares(struct ga_run *run, struct ga_closeup *out)
 
         out->busy[r] = ((double)value->busy_ns + (open > 0 ? open : 0)) / now;
         out->talk[r] = (double)value->communication_ns / now;
+        ga_run_seat(run, r, &out->seat[r]);
     }
 }
 
@@ -47,6 +48,8 @@ static void make_device(struct ga_run *run, struct ga_closeup *out)
                                   .temperature = (double)NAN,
                                   .memory_used = (double)out->run_bytes,
                                   .memory_total = (double)NAN,
+                                  .power = (double)NAN,
+                                  .clock = (double)NAN,
                                   .first_replica = 0,
                                   .replicas = (int32_t)ga_run_replicas(run)};
     snprintf(row->name, sizeof row->name, "%s", name ? name : "?");

@@ -1,10 +1,8 @@
-/* Looking: print, explain, eval, devices, history, columns. */
+/* Looking: print, explain, eval, history, columns. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -215,33 +213,6 @@ int ga_exec_eval(struct ga_console *console, size_t count, const char *const *wo
 {
     struct ga_report report = {.count = count, .word = word, .text = GA_TEXT_INIT};
     return ga_report(console, evaluate, &report);
-}
-
-static int describe_devices(struct ga_run *run, void *arg)
-{
-    struct ga_report *report = arg;
-    const struct ga_settings *settings = ga_run_settings(run);
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const char *numerics = ga_run_compute_of(run)->numerics;
-    ga_text_printf(&report->text, "cpu: %ld core%s, %s kernels\n", cores, cores == 1 ? "" : "s",
-                   ga_compute_cpu_kernel());
-    ga_run_describe_cards(&report->text);
-    ga_text_printf(&report->text, "%zu replica%s on device %s, numerics %s", ga_run_replicas(run),
-                   ga_run_replicas(run) == 1 ? "" : "s",
-                   ga_choice_word("device", (int)settings->device), numerics);
-    if (ga_run_compute_of(run) == &ga_compute_cpu_fast) {
-        char library[128];
-        ga_compute_fast_library(library, sizeof library);
-        ga_text_printf(&report->text, " (%s)", library);
-    }
-    ga_text_printf(&report->text, "; %s\n", ga_run_collective(run));
-    return 0;
-}
-
-int ga_exec_devices(struct ga_console *console, size_t count, const char *const *word)
-{
-    struct ga_report report = {.count = count, .word = word, .text = GA_TEXT_INIT};
-    return ga_report(console, describe_devices, &report);
 }
 
 int ga_exec_history(struct ga_console *console, size_t count, const char *const *word)

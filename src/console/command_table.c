@@ -88,7 +88,8 @@ static const struct ga_command commands[] = {
     {"eval", "", "", GA_GROUP_LOOKING, 0, 0, 0, ga_exec_eval, GA_COMPLETE_NOTHING, "",
      "Loss, and accuracy for classes, over all training rows and all held-out rows."},
     {"devices", "", "", GA_GROUP_LOOKING, 0, 0, 0, ga_exec_devices, GA_COMPLETE_NOTHING, "",
-     "What computes here, with which kernels, and where the replicas are."},
+     "What computes here, with which kernels, and how busy it is; the GPUs that NVML lists, with "
+     "their place on the PCI bus, or why there are none in its own words."},
     {"history", "", "", GA_GROUP_LOOKING, 0, 0, 0, ga_exec_history, GA_COMPLETE_NOTHING, "",
      "How far back and forth `back` and `goto` reach, and the memory that takes."},
     {"staleness", "", "[N]", GA_GROUP_LOOKING, 0, 0, 1, ga_exec_staleness, GA_COMPLETE_NOTHING, "",

@@ -278,6 +278,7 @@ void ga_watch_close(struct ga_watch *watch)
 {
     if (!watch)
         return;
+    ga_readings_end(watch);
     ga_engine_unobserve(watch->engine, watch);
     ga_ring_close(watch->ring);
     free(watch->output);
@@ -336,6 +337,7 @@ int ga_watch_look(struct ga_watch *watch, unsigned parts, size_t position, struc
 
     if (ga_engine_call(watch->engine, look_call, &look) < 0)
         return ga_error_code();
+    ga_readings_make(watch, parts, out);
     if ((parts & GA_LOOK_SPANS) == 0)
         return GA_OK;
     memset(&watch->maker, 0, sizeof watch->maker);

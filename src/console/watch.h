@@ -10,6 +10,8 @@
  * second and after each stop. It also puts the place where the run stands into the ring, so that
  * what was drawn beyond it can be hidden at exactly the right point.
  *
+ * How busy devices are comes from their monitors, on the caller's thread.
+ *
  * ga_watch_open/close/take/look belong to the console's thread.
  */
 #ifndef GA_CONSOLE_WATCH_H
@@ -118,11 +120,15 @@ struct ga_law {
     char text[96]; /* the law in words */
 };
 
+/* Figures that are NaN are not known. */
 struct ga_device_row {
     char name[32], kind[48];
-    double utilisation;               /* 0 .. 1; NaN: n/a */
-    double temperature;               /* Celsius; NaN: n/a */
-    double memory_used, memory_total; /* bytes; NaN: n/a */
+    double utilisation;               /* 0 .. 1 */
+    double temperature;               /* Celsius */
+    double memory_used, memory_total; /* bytes */
+    double power;                     /* W */
+    double clock;                     /* Hz */
+    char note[96];                    /* what it fails with, or what holds its clock; "" */
     int32_t first_replica, replicas;
 };
 #define GA_DEVICE_ROWS 16
@@ -139,6 +145,10 @@ struct ga_closeup {
     uint64_t run_bytes, history_bytes;
     size_t devices;
     struct ga_device_row device[GA_DEVICE_ROWS];
+    char no_gpu[192]; /* why there are no GPUs among them, in NVML's own words; "" */
+    size_t seats;     /* replicas whose seat was asked how busy it is */
+    struct ga_readings readings[GA_VIEW_REPLICAS];
+    struct ga_seat seat[GA_VIEW_REPLICAS];
     double busy[GA_VIEW_REPLICAS], talk[GA_VIEW_REPLICAS]; /* share of virtual time */
     char explain[4096]; /* the last event in numbers, for the parameter asked for */
     char parameter[96]; /* its name, "layers.0.weight[2]" */
@@ -160,7 +170,9 @@ enum {
     GA_LOOK_SPANS = 2,
     GA_LOOK_HEAT = 4,
     GA_LOOK_LAW = 8,
-    GA_LOOK_EXPLAIN = 16
+    GA_LOOK_EXPLAIN = 16,
+    GA_LOOK_SEATS = 32,  /* of the seats of replicas */
+    GA_LOOK_DEVICES = 64 /* of all devices; the bell rings when there is news of them */
 };
 
 /*

@@ -63,6 +63,9 @@ struct ga_watch {
     int64_t classes_ns; /* when the table of classes was made, and of which weights */
     uint64_t classes_version;
     uintptr_t classes_run;
+
+    struct ga_picture picture; /* the caller's, like what readings.c does */
+    bool rings;                /* the bell is with the monitors */
 };
 
 /* closeup.c, on the engine thread: the parts asked for. */
@@ -76,6 +79,10 @@ int ga_closeup_make(struct ga_run *run, const struct ga_look *look);
 
 /* One event of many, to a struct ga_span_maker. */
 int ga_closeup_event(const struct ga_event *event, void *arg);
+
+/* readings.c, on the caller's thread: how busy devices and seats are. */
+void ga_readings_make(struct ga_watch *watch, unsigned parts, struct ga_closeup *out);
+void ga_readings_end(struct ga_watch *watch); /* no bell is rung any more */
 
 /* fit.c: the data and what the net makes of it. */
 int ga_fit_make(struct ga_run *run, struct ga_watch *watch, struct ga_fit *out);

@@ -107,6 +107,25 @@ static void pictures_of_other_scenes(void **state)
     golden(TEST_SCENE_STOPPED, 24, 80, GA_GLYPHS_ASCII);
 }
 
+/* GPUs beside the CPU: a healthy one, and one that fell off the bus. */
+static void picture_of_gpus(void **state)
+{
+    struct test_scene *test = test_scene_open(TEST_SCENE_CLASSES);
+    struct picture picture;
+    struct ga_text text = GA_TEXT_INIT;
+
+    (void)state;
+    picture_open(&picture, 12, 120, GA_GLYPHS_BRAILLE);
+    picture.wish.focus = GA_PANEL_DEVICES;
+    picture.wish.zoom = true;
+    picture_draw(&picture, test);
+    ga_cells_dump(&picture.cells, &text);
+    compare("gpus-120x12-braille", &text);
+    ga_text_free(&text);
+    picture_close(&picture);
+    test_scene_close(test);
+}
+
 /* Each panel alone on a whole screen, where it is most at ease. */
 static void pictures_of_each_panel(void **state)
 {
@@ -357,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_of_a_window_under_way),
         cmocka_unit_test(pictures_of_other_scenes),
+        cmocka_unit_test(picture_of_gpus),
         cmocka_unit_test(pictures_of_each_panel),
         cmocka_unit_test(no_panel_is_empty_or_draws_outside),
         cmocka_unit_test(a_size_looks_the_same_whatever_came_before),

@@ -218,6 +218,36 @@ static void fill_heat(struct ga_heat *heat, int32_t replicas)
     }
 }
 
+/* None, a healthy one, a lost one. */
+static void fill_gpus(struct ga_closeup *closeup, enum test_scene_kind kind)
+{
+    const double none = (double)NAN;
+    if (kind != TEST_SCENE_CLASSES) {
+        strcpy(closeup->no_gpu, "no GPUs: libnvidia-ml.so.1: cannot open shared object file");
+        return;
+    }
+    closeup->devices = 3;
+    closeup->device[1] = (struct ga_device_row){.name = "3b:00.0",
+                                                .kind = "NVIDIA H200",
+                                                .note = "clock held: power",
+                                                .utilisation = 0.12,
+                                                .temperature = 41,
+                                                .memory_used = 2 * (double)(1 << 30),
+                                                .memory_total = 139 * (double)(1 << 30),
+                                                .power = 120.5,
+                                                .clock = 1.98e9};
+    closeup->device[2] =
+        (struct ga_device_row){.name = "5e:00.0",
+                               .kind = "NVIDIA H200",
+                               .note = "GPU is lost (code 15), from nvmlDeviceGetUtilizationRates",
+                               .utilisation = none,
+                               .temperature = none,
+                               .memory_used = none,
+                               .memory_total = none,
+                               .power = none,
+                               .clock = none};
+}
+
 static void fill_closeup(struct ga_closeup *closeup, const struct ga_view *view,
                          enum test_scene_kind kind)
 {
@@ -231,13 +261,20 @@ static void fill_closeup(struct ga_closeup *closeup, const struct ga_view *view,
     closeup->devices = 1;
     closeup->device[0] = (struct ga_device_row){.name = "cpu",
                                                 .kind = "8 cores, avx2 kernels",
-                                                .utilisation = (double)NAN,
+                                                .utilisation = 0.47,
                                                 .temperature = (double)NAN,
-                                                .memory_used = 7500,
-                                                .memory_total = (double)NAN,
+                                                .memory_used = 24.5 * (1 << 20),
+                                                .memory_total = 16 * (double)(1 << 30),
+                                                .power = (double)NAN,
+                                                .clock = (double)NAN,
                                                 .replicas = replicas};
-    for (int32_t r = 0; r < replicas && r < GA_VIEW_REPLICAS; r++)
+    fill_gpus(closeup, kind);
+    for (int32_t r = 0; r < replicas && r < GA_VIEW_REPLICAS; r++) {
         closeup->busy[r] = 0.99 - 0.06 * (r % 8);
+        closeup->readings[r] = ga_readings_unknown();
+        closeup->readings[r].utilisation = 0.97 - 0.03 * (r % 4);
+        closeup->seats++;
+    }
     if (kind == TEST_SCENE_CLASSES)
         fill_classes(&closeup->fit);
     else

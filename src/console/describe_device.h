@@ -1,0 +1,22 @@
+/* Devices in words, for the command `devices` and the panel of that name. Any thread. */
+#ifndef GA_CONSOLE_DESCRIBE_DEVICE_H
+#define GA_CONSOLE_DESCRIBE_DEVICE_H
+
+#include <stddef.h>
+
+#include "base/text.h"
+#include "train/devices.h"
+
+/* Its place on the PCI bus, "3b:00.0"; "gpu 0" where it does not say. */
+void ga_device_name(const struct ga_picture_device *device, size_t index, char *out, size_t size);
+
+/* Hz; NaN: not known. */
+double ga_device_clock(const struct ga_device_sample *sample);
+
+/* "clock held: power, heat"; nothing when nothing is. */
+void ga_describe_throttle(const struct ga_device_sample *sample, struct ga_text *out);
+
+/* "util 12 %, memory 1.2 GiB of 8.0 GiB, 41 C, ..."; what is not known reads n/a. */
+void ga_describe_sample(const struct ga_device_sample *sample, struct ga_text *out);
+
+#endif

@@ -33,6 +33,8 @@ struct ga_console {
     struct ga_bell bell;
     struct ga_feed *feed;
     struct ga_log *log[GA_LOGS];
+    struct ga_log_watch
+        *log_watch[GA_LOGS]; /* of the log beside it; NULL: it asks for no devices */
     struct ga_dataset *data; /* the engine's, shared: what `data` or `load` set last */
     char *demo_spec;         /* of the data set it started with */
     size_t explain_at;       /* parameter that `explain` spoke of last */
@@ -107,7 +109,7 @@ int ga_read_condition(struct ga_console *console, const char *verb, size_t count
 /* Writes what the feed holds. */
 void ga_drain(struct ga_console *console);
 
-/* keep.c: the first log that failed is reported and closed; 0 when none did. */
+/* cmd_log.c: the first log that failed is reported and closed; 0 when none did. */
 int ga_logs_check(struct ga_console *console);
 void ga_logs_close(struct ga_console *console);
 

@@ -44,7 +44,7 @@ int ga_export_open(struct ga_export **out, const char *path)
     export->path = ga_copy_string(path);
     int code = export->path ? ga_writer_open(&export->writer, path) : ga_error_code();
     if (!code) {
-        export->form->head(&export->line);
+        export->form->head(0, &export->line);
         code = put(export);
     }
     if (code) {
@@ -58,7 +58,7 @@ int ga_export_open(struct ga_export **out, const char *path)
 int ga_export_record(const struct ga_update_record *record, void *export)
 {
     struct ga_export *self = export;
-    self->form->line(record, &self->line);
+    self->form->line(record, &ga_record_no_seats, &self->line);
     const int code = put(self);
     if (!self->code)
         self->code = code;

@@ -170,7 +170,7 @@ int ga_log_open(struct ga_log **out, const char *path, const struct ga_log_optio
     if (!code)
         code = ga_ring_open(&log->ring, log->options.ring_records, sizeof(struct ga_update_record));
     if (!code)
-        code = log->options.format->open(&log->sink, path, log->options.patience_ns);
+        code = log->options.format->open(&log->sink, path, &log->options);
     if (!code)
         code = start_thread(log);
     if (!code) {

@@ -20,16 +20,18 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "train/devices.h"
 #include "train/metrics.h"
 
+struct ga_log_options;
 struct ga_log_sink; /* opaque, of one format; one thread at a time */
 
 struct ga_log_format {
     const char *name; /* "jsonl" */
     const char *help;
     /* Opens `path` afresh: an existing file is emptied. Errors name it. No later call may wait
-     * longer than `patience_ns` for a pipe that no one reads. */
-    int (*open)(struct ga_log_sink **out, const char *path, int64_t patience_ns);
+     * longer than the patience for a pipe that no one reads. The options are complete. */
+    int (*open)(struct ga_log_sink **out, const char *path, const struct ga_log_options *options);
     int (*record)(struct ga_log_sink *sink, const struct ga_update_record *record);
     int (*flush)(struct ga_log_sink *sink); /* what was recorded reaches the system */
     int (*close)(struct ga_log_sink *sink); /* frees it, whatever the answer */
@@ -40,11 +42,22 @@ const struct ga_log_format *ga_log_format_at(size_t position); /* NULL beyond th
 const struct ga_log_format *
 ga_log_format_find(const char *name); /* NULL and an error with all names */
 
+/*
+ * How busy the seats of the first `count` replicas are, as more columns of each line; count 0:
+ * none. `read` fills in what is known now, on the log's thread, and never waits for a device.
+ */
+struct ga_log_seats {
+    size_t count;
+    void (*read)(void *self, struct ga_readings *out);
+    void *self; /* borrowed until the log is closed */
+};
+
 struct ga_log_options {
     const struct ga_log_format *format;
     uint64_t every;      /* 1: each window; N: those after which the update is a multiple of N */
     size_t ring_records; /* 0: 4096 */
     int64_t patience_ns; /* how long a full ring or pipe may hold anyone; 0: 30 s */
+    struct ga_log_seats seats;
 };
 
 struct ga_log;

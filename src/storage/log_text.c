@@ -11,15 +11,20 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "storage/record_text.h"
 
 #define PIECE_BYTES 65536
+#define READING_NS  INT64_C(100000000)
 
 struct ga_log_sink {
     const struct ga_record_form *form;
     struct ga_text text; /* not written yet */
     char *path;
     int64_t patience_ns;
+    struct ga_log_seats seats;
+    struct ga_readings *readings; /* (seats.count) */
+    int64_t read_ns;              /* when they were read last */
     int fd;
 };
 
@@ -60,15 +65,28 @@ static int flush(struct ga_log_sink *sink)
     return code;
 }
 
+/* Samples come twice a second: more often there is nothing new to read. */
+static void read_seats(struct ga_log_sink *sink)
+{
+    const int64_t now_ns = sink->seats.count > 0 ? ga_now_ns() : 0;
+    if (sink->seats.count == 0 || (sink->read_ns > 0 && now_ns - sink->read_ns < READING_NS))
+        return;
+    sink->seats.read(sink->seats.self, sink->readings);
+    sink->read_ns = now_ns;
+}
+
 static int record_line(struct ga_log_sink *sink, const struct ga_update_record *record)
 {
-    sink->form->line(record, &sink->text);
+    read_seats(sink);
+    const struct ga_record_seats seats = {sink->seats.count, sink->readings};
+    sink->form->line(record, &seats, &sink->text);
     return sink->text.length >= PIECE_BYTES || ga_text_failed(&sink->text) ? flush(sink) : GA_OK;
 }
 
 static void release(struct ga_log_sink *sink)
 {
     ga_text_free(&sink->text);
+    free(sink->readings);
     free(sink->path);
     free(sink);
 }
@@ -91,34 +109,42 @@ static int open_file(const char *path)
     return fd >= 0 ? fd : ga_fail_errno(GA_EIO, errno, "cannot write log %s", path);
 }
 
-static int open_form(struct ga_log_sink **out, const char *path, int64_t patience_ns,
-                     const struct ga_record_form *form)
+static int open_form(struct ga_log_sink **out, const char *path,
+                     const struct ga_log_options *options, const struct ga_record_form *form)
 {
     struct ga_log_sink *sink = ga_alloc(1, sizeof *sink);
     if (!sink)
         return ga_error_code();
     sink->form = form;
-    sink->patience_ns = patience_ns;
+    sink->patience_ns = options->patience_ns;
+    sink->seats = options->seats;
     sink->path = ga_copy_string(path);
-    sink->fd = sink->path ? open_file(path) : ga_error_code();
+    if (sink->path && sink->seats.count > 0)
+        sink->readings = ga_alloc(sink->seats.count, sizeof *sink->readings);
+    if (!sink->path || (sink->seats.count > 0 && !sink->readings))
+        sink->fd = ga_error_code();
+    else
+        sink->fd = open_file(path);
     if (sink->fd < 0) {
         const int code = sink->fd;
         release(sink);
         return code;
     }
-    form->head(&sink->text);
+    form->head(sink->seats.count, &sink->text);
     *out = sink;
     return GA_OK;
 }
 
-static int open_jsonl(struct ga_log_sink **out, const char *path, int64_t patience_ns)
+static int open_jsonl(struct ga_log_sink **out, const char *path,
+                      const struct ga_log_options *options)
 {
-    return open_form(out, path, patience_ns, &ga_record_jsonl);
+    return open_form(out, path, options, &ga_record_jsonl);
 }
 
-static int open_csv(struct ga_log_sink **out, const char *path, int64_t patience_ns)
+static int open_csv(struct ga_log_sink **out, const char *path,
+                    const struct ga_log_options *options)
 {
-    return open_form(out, path, patience_ns, &ga_record_csv);
+    return open_form(out, path, options, &ga_record_csv);
 }
 
 const struct ga_log_format ga_log_jsonl = {

@@ -128,33 +128,73 @@ static void write_field(const struct column *column, const struct ga_update_reco
     column->write((const char *)record + column->offset, to, json);
 }
 
-static void jsonl_head(struct ga_text *to)
+const struct ga_record_seats ga_record_no_seats = {0, NULL};
+
+static const struct {
+    const char *name;
+    size_t offset;
+} sensors[] = {{"util", offsetof(struct ga_readings, utilisation)},
+               {"memory", offsetof(struct ga_readings, memory_used)},
+               {"temperature", offsetof(struct ga_readings, temperature)},
+               {"power", offsetof(struct ga_readings, power)}};
+#define SENSORS (sizeof sensors / sizeof sensors[0])
+
+/* The k-th figure of all seats' ones, one seat after another. */
+static double reading_at(const struct ga_record_seats *seats, size_t k)
 {
+    const char *readings = (const char *)&seats->readings[k / SENSORS];
+    return *(const double *)(const void *)(readings + sensors[k % SENSORS].offset);
+}
+
+static void write_sensor_name(size_t k, struct ga_text *to)
+{
+    ga_text_printf(to, "replica_%zu_%s", k / SENSORS, sensors[k % SENSORS].name);
+}
+
+static void jsonl_head(size_t seats, struct ga_text *to)
+{
+    (void)seats;
     (void)to;
 }
 
-static void jsonl_line(const struct ga_update_record *record, struct ga_text *to)
+static void jsonl_line(const struct ga_update_record *record, const struct ga_record_seats *seats,
+                       struct ga_text *to)
 {
     for (size_t i = 0; i < COLUMNS; i++) {
         ga_text_printf(to, "%s\"%s\":", i ? "," : "{", columns[i].name);
         write_field(&columns[i], record, to, true);
     }
+    for (size_t k = 0; k < seats->count * SENSORS; k++) {
+        ga_text_puts(to, ",\"");
+        write_sensor_name(k, to);
+        ga_text_puts(to, "\":");
+        write_double(reading_at(seats, k), to, true);
+    }
     ga_text_puts(to, "}\n");
 }
 
-static void csv_head(struct ga_text *to)
+static void csv_head(size_t seats, struct ga_text *to)
 {
     for (size_t i = 0; i < COLUMNS; i++)
         ga_text_printf(to, "%s%s", i ? "," : "", columns[i].name);
+    for (size_t k = 0; k < seats * SENSORS; k++) {
+        ga_text_puts(to, ",");
+        write_sensor_name(k, to);
+    }
     ga_text_puts(to, "\n");
 }
 
-static void csv_line(const struct ga_update_record *record, struct ga_text *to)
+static void csv_line(const struct ga_update_record *record, const struct ga_record_seats *seats,
+                     struct ga_text *to)
 {
     for (size_t i = 0; i < COLUMNS; i++) {
         if (i > 0)
             ga_text_puts(to, ",");
         write_field(&columns[i], record, to, false);
+    }
+    for (size_t k = 0; k < seats->count * SENSORS; k++) {
+        ga_text_puts(to, ",");
+        write_double(reading_at(seats, k), to, false);
     }
     ga_text_puts(to, "\n");
 }

@@ -32,6 +32,14 @@
  *   staleness_mean    the mean over all pushes so far
  *   lost              hogwild: writes undone by another replica, cumulative
  *
+ * Behind them, where a log asks for it, how busy the seats of the first replicas are, for each
+ * replica R as last sampled before the line was written:
+ *   replica_R_util         0 .. 1: of its GPU, or of one core by the thread that works for it
+ *   replica_R_memory       bytes in use: on its GPU, or by this process
+ *   replica_R_temperature  Celsius
+ *   replica_R_power        W
+ * What is not known is null or nan.
+ *
  * jsonl: one object a line with these keys; what is not finite is null. csv: a line of names, then
  * comma-separated values; what is not finite is nan, inf or -inf. Lines end with \n.
  */
@@ -39,14 +47,25 @@
 #define GA_STORAGE_RECORD_TEXT_H
 
 #include "base/text.h"
+#include "train/devices.h"
 #include "train/metrics.h"
+
+/* How busy the seats of replicas 0 .. count-1 are; count 0: nobody asked. Borrowed. */
+struct ga_record_seats {
+    size_t count;
+    const struct ga_readings *readings; /* (count) */
+};
 
 struct ga_record_form {
     const char *name; /* "jsonl" */
     const char *help;
-    void (*head)(struct ga_text *to); /* before the first record; may append nothing */
-    void (*line)(const struct ga_update_record *record, struct ga_text *to);
+    /* Before the first record, for lines with so many seats; may append nothing. */
+    void (*head)(size_t seats, struct ga_text *to);
+    void (*line)(const struct ga_update_record *record, const struct ga_record_seats *seats,
+                 struct ga_text *to);
 };
+
+extern const struct ga_record_seats ga_record_no_seats;
 
 extern const struct ga_record_form ga_record_jsonl, ga_record_csv;
 

@@ -118,7 +118,7 @@ static void an_existing_file_is_emptied(void **unused)
 static off_t line_bytes(void)
 {
     struct ga_text text = GA_TEXT_INIT;
-    ga_record_jsonl.line(&sample, &text);
+    ga_record_jsonl.line(&sample, &ga_record_no_seats, &text);
     const off_t bytes = (off_t)text.length;
     ga_text_free(&text);
     assert_true(bytes > 100);
@@ -143,6 +143,31 @@ static void records_reach_the_file_by_themselves(void **unused)
         assert_int_equal(file.st_size, want);
     }
     assert_int_equal(ga_log_close(log), GA_OK);
+    free(path);
+    ga_test_folder_remove(folder);
+}
+
+static void read_three(void *self, struct ga_readings *out)
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = ga_readings_unknown();
+    out[2].utilisation = *(const double *)self;
+}
+
+static void a_log_may_say_how_busy_seats_are(void **unused)
+{
+    (void)unused;
+    char *folder = ga_test_folder(), *path = ga_test_path(folder, "log.csv");
+    double busy = 0.25;
+    size_t length = 0;
+    struct ga_log *log =
+        open_log(path, "csv", (struct ga_log_options){.seats = {3, read_three, &busy}});
+    record_updates(log, 1, 2);
+    assert_int_equal(ga_log_close(log), GA_OK);
+    char *text = ga_test_read_file(path, &length);
+    assert_non_null(strstr(text, ",replica_2_temperature,replica_2_power\n1,"));
+    assert_non_null(strstr(text, ",nan,nan,nan,nan,0.25,nan,nan,nan\n2,"));
+    free(text);
     free(path);
     ga_test_folder_remove(folder);
 }
@@ -353,6 +378,7 @@ int main(void)
         cmocka_unit_test(every_n_takes_multiples_and_all_skipped),
         cmocka_unit_test(an_existing_file_is_emptied),
         cmocka_unit_test(records_reach_the_file_by_themselves),
+        cmocka_unit_test(a_log_may_say_how_busy_seats_are),
         cmocka_unit_test(a_full_disk_is_reported_by_name_and_holds_no_one),
         cmocka_unit_test(a_full_disk_at_close_is_reported),
         cmocka_unit_test(a_reader_that_stalls_ends_the_log_not_the_engine),

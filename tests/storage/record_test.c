@@ -60,10 +60,10 @@ static const char jsonl_sample[] =
 static void assert_form(const struct ga_record_form *form, const char *head, const char *line)
 {
     struct ga_text text = GA_TEXT_INIT;
-    form->head(&text);
+    form->head(0, &text);
     assert_string_equal(ga_text_get(&text), head);
     ga_text_clear(&text);
-    form->line(&sample, &text);
+    form->line(&sample, &ga_record_no_seats, &text);
     assert_string_equal(ga_text_get(&text), line);
     ga_text_free(&text);
 }
@@ -96,13 +96,42 @@ static void what_is_not_there_has_a_form(void **unused)
     (void)unused;
     static const struct ga_update_record none = {.replica = -1, .staleness = UINT32_MAX};
     struct ga_text text = GA_TEXT_INIT;
-    ga_record_jsonl.line(&none, &text);
+    ga_record_jsonl.line(&none, &ga_record_no_seats, &text);
     assert_non_null(strstr(ga_text_get(&text), "\"mode\":\"sync\",\"replica\":-1,"));
     assert_non_null(strstr(ga_text_get(&text), "\"staleness\":4294967295,"));
     assert_non_null(strstr(ga_text_get(&text), "\"staleness_mean\":null,"));
     ga_text_clear(&text);
-    ga_record_csv.line(&none, &text);
+    ga_record_csv.line(&none, &ga_record_no_seats, &text);
     assert_non_null(strstr(ga_text_get(&text), ",sync,-1,0,0,4294967295,nan,0\n"));
+    ga_text_free(&text);
+}
+
+/* Behind all else, and only where a log asks for it. */
+static void seats_are_more_columns(void **unused)
+{
+    (void)unused;
+    const struct ga_readings readings[] = {
+        {.utilisation = 0.97, .memory_used = 4294967296.0, .temperature = 41, .power = 120.5},
+        ga_readings_unknown()};
+    const struct ga_record_seats seats = {2, readings};
+    struct ga_text text = GA_TEXT_INIT;
+    ga_record_jsonl.head(2, &text);
+    assert_string_equal(ga_text_get(&text), "");
+    ga_record_jsonl.line(&sample, &seats, &text);
+    assert_non_null(strstr(
+        ga_text_get(&text),
+        "\"lost\":5,\"replica_0_util\":0.97,\"replica_0_memory\":4294967296,"
+        "\"replica_0_temperature\":41,\"replica_0_power\":120.5,\"replica_1_util\":null,"
+        "\"replica_1_memory\":null,\"replica_1_temperature\":null,\"replica_1_power\":null}\n"));
+    ga_text_clear(&text);
+    ga_record_csv.head(2, &text);
+    assert_non_null(
+        strstr(ga_text_get(&text),
+               ",lost,replica_0_util,replica_0_memory,replica_0_temperature,replica_0_power,"
+               "replica_1_util,replica_1_memory,replica_1_temperature,replica_1_power\n"));
+    ga_text_clear(&text);
+    ga_record_csv.line(&sample, &seats, &text);
+    assert_non_null(strstr(ga_text_get(&text), ",5,0.97,4294967296,41,120.5,nan,nan,nan,nan\n"));
     ga_text_free(&text);
 }
 
@@ -121,7 +150,7 @@ static void times_are_exact(void **unused)
         struct ga_update_record record = sample;
         struct ga_text text = GA_TEXT_INIT;
         record.time_ns = times[i].time_ns;
-        ga_record_csv.line(&record, &text);
+        ga_record_csv.line(&record, &ga_record_no_seats, &text);
         assert_non_null(strstr(ga_text_get(&text), times[i].text));
         ga_text_free(&text);
     }
@@ -211,6 +240,7 @@ int main(void)
         cmocka_unit_test(records_have_their_documented_form),
         cmocka_unit_test(a_locale_changes_nothing),
         cmocka_unit_test(what_is_not_there_has_a_form),
+        cmocka_unit_test(seats_are_more_columns),
         cmocka_unit_test(times_are_exact),
         cmocka_unit_test(history_is_exported_by_extension),
         cmocka_unit_test(an_abandoned_export_keeps_the_old_file),

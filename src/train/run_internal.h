@@ -48,7 +48,8 @@ struct ga_replica {
     struct ga_time_ahead ahead;
     double sole_norm; /* of the item's only micro-batch, while it is the only one */
     bool has_sole_norm;
-    float *mean; /* (parameters) mean gradient in `sums`, while has_mean: for the cosine */
+    float *mean; /* (parameters) mean gradient in `sums`, while has_mean: for the cosine; NULL where
+                    the device has parts */
     bool has_mean;
     struct ga_tally raced; /* hogwild on the real clock: what a worker made of the whole item */
     struct ga_settings_share *terms; /* and the settings it works by, while it is submitted */

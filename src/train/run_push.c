@@ -251,11 +251,13 @@ static void compare_push(struct ga_run *run, size_t r)
 
     if (!run->has_gradient || !(own > 0))
         return;
+    float *mean = replica->mean ? replica->mean : run->item_gradient;
+
     if (!replica->has_mean)
-        run->compute->mean(&run->net, replica->sums, own, replica->mean);
-    replica->has_mean = true;
+        run->compute->mean(&run->net, replica->sums, own, mean);
+    replica->has_mean = replica->mean != NULL;
     replica->v.cosine =
-        ga_dot(replica->mean, run->gradient, run->net.parameters) / (replica->v.norm * w->norm);
+        ga_dot(mean, run->gradient, run->net.parameters) / (replica->v.norm * w->norm);
 }
 
 static int apply_step(struct ga_run *run)

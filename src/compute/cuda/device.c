@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -87,8 +88,15 @@ int ga_cuda_place_of(const void *buffer, size_t *place)
     return GA_OK;
 }
 
-#define WAIT_SECONDS 60.0
 #define SPIN_SECONDS 0.0002 /* most work is done by then; sleeping costs more */
+
+/* How long a card may take for one piece of work: a minute, or what GA_CUDA_DEADLINE says. */
+static double deadline(void)
+{
+    const char *text = getenv("GA_CUDA_DEADLINE");
+    const double seconds = text ? strtod(text, NULL) : 0;
+    return seconds > 0 ? seconds : 60;
+}
 
 static double seconds_since(const struct timespec *start)
 {
@@ -102,9 +110,12 @@ int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what)
     const struct timespec nap = {0, 50000};
     struct timespec start;
     double waited = 0;
+    double limit = 0;
     cudaError_t error = cudaStreamQuery(stream);
     clock_gettime(CLOCK_MONOTONIC, &start);
-    while (error == cudaErrorNotReady && waited < WAIT_SECONDS) {
+    if (error == cudaErrorNotReady)
+        limit = deadline();
+    while (error == cudaErrorNotReady && waited < limit) {
         if (waited > SPIN_SECONDS)
             nanosleep(&nap, NULL);
         error = cudaStreamQuery(stream);
@@ -112,8 +123,8 @@ int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what)
     }
     if (error == cudaErrorNotReady) {
         (void)cudaGetLastError();
-        return ga_cuda_host()->fail(GA_EIO, "cuda:%zu: %s: no answer after %.0f s", place, what,
-                                    waited);
+        return ga_cuda_host()->fail(GA_EIO, "cuda:%zu: %s: no answer after %g s", place, what,
+                                    limit);
     }
     /* What a copy brought is the host's only after this. */
     if (error == cudaSuccess)

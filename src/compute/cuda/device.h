@@ -38,7 +38,8 @@ int ga_cuda_use(size_t place);
 /* The card that device memory lies on. */
 int ga_cuda_place_of(const void *buffer, size_t *place);
 
-/* Until all work of the stream is done; fails with the first error of it, or after a minute. */
+/* Until all work of the stream is done; fails with the first error of it, or after as many seconds
+ * as GA_CUDA_DEADLINE in the environment says, else a minute. */
 int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what);
 
 void *ga_cuda_alloc(size_t bytes, size_t place); /* zeroed; NULL with an error */

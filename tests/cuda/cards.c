@@ -1,0 +1,76 @@
+#include "cards.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "support/support.h"
+
+bool test_on_the_fake(void)
+{
+    return getenv("GA_FAKE_CUDA") != NULL;
+}
+
+const struct ga_compute *test_cuda(const char *numerics)
+{
+    const struct ga_compute *compute = ga_compute_find("cuda", numerics);
+    if (compute)
+        return compute;
+    if (test_on_the_fake())
+        fail_msg("%s", ga_error_text());
+    ga_test_skip("%s", ga_error_text());
+    return NULL;
+}
+
+size_t test_cards(const struct ga_compute *compute)
+{
+    size_t count = 0;
+    if (ga_buffer_places(compute, &count) < 0)
+        fail_msg("%s", ga_error_text());
+    return count;
+}
+
+/* A function of the fake runtime that the module has loaded. */
+static void *symbol(const char *name)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+    char file[64];
+    for (int major = 11; !found && major < 20; major++) {
+        void *library = NULL;
+        snprintf(file, sizeof file, "libcudart.so.%d", major);
+        library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+        if (library) {
+            found = dlsym(library, name);
+            dlclose(library);
+        }
+    }
+    return found;
+}
+
+void test_fake_set(const char *words)
+{
+    union {
+        void *object;
+        void (*function)(const char *words);
+    } set = {symbol("fake_set")};
+    if (!set.object)
+        fail_msg("no fake runtime is loaded: expected its folder first on LD_LIBRARY_PATH");
+    set.function(words);
+}
+
+void test_no_faults(void)
+{
+    union {
+        void *object;
+        size_t (*function)(const char **text);
+    } faults = {NULL};
+    const char *text = "";
+    if (!test_on_the_fake())
+        return;
+    faults.object = symbol("fake_faults");
+    if (!faults.object)
+        fail_msg("no fake runtime is loaded: expected its folder first on LD_LIBRARY_PATH");
+    if (faults.function(&text) > 0)
+        fail_msg("the fake runtime found: %s", text);
+}

@@ -1,0 +1,26 @@
+/*
+ * What tests over the module share: the device, or a skip with the reason where a real card was
+ * meant and there is none; and a view into the fake runtime, where that is what runs.
+ */
+#ifndef GA_TESTS_CUDA_CARDS_H
+#define GA_TESTS_CUDA_CARDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compute/compute.h"
+
+/* The device with these numerics; skips the test on a machine without a card. */
+const struct ga_compute *test_cuda(const char *numerics);
+size_t test_cards(const struct ga_compute *compute);
+
+/* Whether the fake runtime is what the module calls. */
+bool test_on_the_fake(void);
+
+/* Words for the fake runtime, as in fake.h; fails the test on a real card. */
+void test_fake_set(const char *words);
+
+/* Fails where the fake runtime has found a fault since the last call. */
+void test_no_faults(void);
+
+#endif

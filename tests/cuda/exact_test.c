@@ -1,0 +1,329 @@
+/* The exact device on cards gives the bits of the CPU's, for every net, batch and card. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cards.h"
+#include "compute/fixture.h"
+#include "support/support.h"
+
+#define ROWS 300
+
+static void ok(int code)
+{
+    if (code < 0)
+        fail_msg("%s", ga_error_text());
+}
+
+static void *must(void *block)
+{
+    if (!block)
+        fail_msg("%s", ga_error_text());
+    return block;
+}
+
+/* Both devices, one net, data for it, and sums on one card. */
+struct pair {
+    const struct ga_compute *cpu, *cuda;
+    struct ga_context *on_cpu, *on_cuda;
+    struct ga_net net;
+    size_t card;
+    float *inputs, *targets, *examples, *weights;
+    int32_t *labels;
+    uint32_t index[ROWS];
+    double *want, *got; /* (2n) sums, the second one a copy of `sums` */
+    void *sums;
+};
+
+static void pair_open(struct pair *p, const struct ga_net *net, size_t card, double size)
+{
+    const size_t outputs = net->width[net->layers];
+    memset(p, 0, sizeof *p);
+    p->cpu = &ga_compute_cpu_exact;
+    p->cuda = test_cuda("exact");
+    p->net = *net;
+    p->card = card;
+    ok(p->cpu->open(&p->on_cpu, net, 8));
+    ok(p->cuda->open(&p->on_cuda, net, 8));
+    ga_buffer_home(p->cuda, p->on_cuda, card);
+    p->inputs = test_floats(ROWS * net->width[0], 1, size);
+    p->targets = test_floats(ROWS * outputs, 2, 1);
+    p->examples = test_floats(ROWS, 3, 2);
+    p->weights = test_floats(net->parameters, 4, 1.5);
+    p->labels = must(malloc(ROWS * sizeof *p->labels));
+    for (size_t i = 0; i < ROWS; i++) {
+        p->labels[i] = (int32_t)(i * 7 % outputs);
+        p->examples[i] = i % 5 == 0 ? 0.0f : fabsf(p->examples[i]) + 0.1f;
+        p->index[i] = (uint32_t)(i * 37 % ROWS);
+    }
+    p->want = must(calloc(2 * net->parameters, sizeof *p->want));
+    p->got = must(calloc(2 * net->parameters, sizeof *p->got));
+    p->sums = must(ga_buffer_alloc(p->cuda, 2 * net->parameters * sizeof(double), card));
+}
+
+static void pair_close(struct pair *p)
+{
+    p->cpu->close(p->on_cpu);
+    p->cuda->close(p->on_cuda);
+    p->cuda->free(p->sums);
+    free(p->inputs);
+    free(p->targets);
+    free(p->examples);
+    free(p->weights);
+    free(p->labels);
+    free(p->want);
+    free(p->got);
+    ok(ga_buffer_poll(p->cuda));
+    test_no_faults();
+}
+
+static struct ga_batch batch_of(const struct pair *p, size_t count, bool weighted, bool indexed)
+{
+    const bool labels = p->net.kind == GA_NET_MLP && p->net.loss == GA_LOSS_XENT;
+    return (struct ga_batch){.inputs = p->inputs,
+                             .targets = labels ? NULL : p->targets,
+                             .labels = labels ? p->labels : NULL,
+                             .weights = weighted ? p->examples : NULL,
+                             .index = indexed ? p->index : NULL,
+                             .first = indexed ? 0 : 3,
+                             .count = count};
+}
+
+/* Equal bits, or both not a number. */
+static void same(double got, double want, const char *what, size_t at)
+{
+    if (memcmp(&got, &want, sizeof got) != 0 && !(isnan(got) && isnan(want)))
+        fail_msg("%s %zu: %a, expected %a", what, at, got, want);
+}
+
+static void same_tally(const struct ga_tally *got, const struct ga_tally *want)
+{
+    for (size_t i = 0; i < 3; i++)
+        same(got->loss[i], want->loss[i], "loss part", i);
+    for (size_t i = 0; i < 2; i++)
+        same(got->weight[i], want->weight[i], "weight part", i);
+    same(got->weight_square, want->weight_square, "weight square", 0);
+    assert_int_equal(got->examples, want->examples);
+    assert_int_equal(got->correct, want->correct);
+    assert_int_equal(got->flags, want->flags);
+}
+
+static void same_sums(struct pair *p)
+{
+    ok(ga_buffer_copy_out(p->cuda, p->got, p->sums, 2 * p->net.parameters * sizeof(double)));
+    for (size_t i = 0; i < 2 * p->net.parameters; i++)
+        same(p->got[i], p->want[i], "sum", i);
+}
+
+static void check_gradient(struct pair *p, const struct ga_batch *batch, enum ga_into into)
+{
+    struct ga_tally want;
+    struct ga_tally got;
+    ok(p->cpu->gradient(p->on_cpu, p->weights, batch, into, p->want, &want));
+    ok(p->cuda->gradient(p->on_cuda, p->weights, batch, into, p->sums, &got));
+    same_tally(&got, &want);
+    same_sums(p);
+}
+
+static void check_looks(struct pair *p, const struct ga_batch *batch)
+{
+    const size_t outputs = batch->count * p->net.width[p->net.layers];
+    struct ga_tally want;
+    struct ga_tally got;
+    float *a = NULL;
+    float *b = NULL;
+    ok(p->cpu->evaluate(p->on_cpu, p->weights, batch, &want));
+    ok(p->cuda->evaluate(p->on_cuda, p->weights, batch, &got));
+    same_tally(&got, &want);
+    if (p->net.kind != GA_NET_MLP) {
+        assert_int_equal(p->cuda->predict(p->on_cuda, p->weights, batch, NULL), GA_EUNSUPPORTED);
+        return;
+    }
+    a = test_floats(outputs, 0, 1);
+    b = test_floats(outputs, 0, 2);
+    ok(p->cpu->predict(p->on_cpu, p->weights, batch, a));
+    ok(p->cuda->predict(p->on_cuda, p->weights, batch, b));
+    for (size_t i = 0; i < outputs; i++)
+        same((double)b[i], (double)a[i], "output", i);
+    free(a);
+    free(b);
+}
+
+/* One net on one card: batches of all kinds, assigned and added. */
+static void check_net(const struct ga_net *net, size_t card, double size)
+{
+    static const size_t counts[] = {1, 2, 5, 64, 65, 130, 0, 7};
+    struct pair p;
+    pair_open(&p, net, card, size);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const struct ga_batch batch = batch_of(&p, counts[i], i % 2 == 1, i % 3 == 1);
+        check_gradient(&p, &batch, i % 3 == 0 ? GA_ASSIGN : GA_ADD);
+        check_looks(&p, &batch);
+    }
+    pair_close(&p);
+}
+
+static const size_t shapes[][4] = {{1, 5, 1, 0}, {3, 40, 7, 2}, {20, 17, 4, 0}, {2, 3, 0, 0}};
+
+static size_t layers_of(const size_t *widths)
+{
+    size_t layers = 0;
+    while (layers < 3 && widths[layers + 1] > 0)
+        layers++;
+    return layers;
+}
+
+static void test_every_net(void **state)
+{
+    (void)state;
+    const size_t cards = test_cards(test_cuda("exact"));
+    size_t turn = 0;
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+        for (int activation = 0; activation <= GA_ACT_IDENTITY; activation++)
+            for (int loss = 0; loss <= GA_LOSS_XENT; loss++) {
+                const struct ga_net net =
+                    test_mlp(layers_of(shapes[s]), shapes[s], (enum ga_net_activation)activation,
+                             (enum ga_net_loss)loss, turn % 3 != 2);
+                check_net(&net, turn++ % cards, 2);
+            }
+}
+
+static void test_quadratic_bowl(void **state)
+{
+    const struct ga_net net = test_quadratic(11);
+    (void)state;
+    check_net(&net, test_cards(test_cuda("exact")) - 1, 3);
+}
+
+/* Terms beyond the range, infinities and NaN: the same flags, and NaN in the same sums. */
+static void test_beyond_the_range(void **state)
+{
+    static const size_t widths[] = {2, 3, 2};
+    static const double sizes[] = {1e6, 1e12, 1e30, 3e38};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const struct ga_net relu = test_mlp(2, widths, GA_ACT_RELU, GA_LOSS_MSE, true);
+        const struct ga_net gelu = test_mlp(2, widths, GA_ACT_GELU, GA_LOSS_XENT, true);
+        const struct ga_net bowl = test_quadratic(3);
+        check_net(&relu, 0, sizes[i]);
+        check_net(&gelu, 0, sizes[i]);
+        check_net(&bowl, 0, sizes[i]);
+    }
+}
+
+static void check_mean(struct pair *p, double divisor)
+{
+    const size_t n = p->net.parameters;
+    float *want = test_floats(n, 0, 1);
+    float *got = test_floats(n, 9, 1);
+    double element = 0;
+    const double norm = p->cpu->mean(&p->net, p->want, divisor, want);
+    same(p->cuda->mean(&p->net, p->sums, divisor, got), norm, "norm", 0);
+    same(p->cuda->mean(&p->net, p->sums, divisor, NULL), norm, "norm alone", 0);
+    for (size_t i = 0; i < n; i++)
+        same((double)got[i], (double)want[i], "mean", i);
+    p->cuda->read_sums(&p->net, p->sums, n / 2, 1, &element);
+    same(element, p->want[n / 2] + p->want[n / 2 + n], "sum read", n / 2);
+    free(want);
+    free(got);
+}
+
+/* Adding, also from another card, dividing, clearing. */
+static void test_sums(void **state)
+{
+    static const size_t widths[] = {9, 40, 7};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    const size_t bytes = 2 * net.parameters * sizeof(double);
+    (void)state;
+    const size_t cards = test_cards(test_cuda("exact"));
+    for (size_t card = 0; card < cards; card++) {
+        struct pair p;
+        pair_open(&p, &net, 0, 2);
+        const struct ga_batch batch = batch_of(&p, 33, true, false);
+        void *other = must(ga_buffer_alloc(p.cuda, bytes, card));
+        check_gradient(&p, &batch, GA_ASSIGN);
+        ok(ga_buffer_copy(p.cuda, other, p.sums, bytes));
+        check_mean(&p, 33.5);
+        p.cuda->add(&net, p.sums, other);
+        p.cuda->add(&net, p.sums, other);
+        for (size_t i = 0; i < 2 * net.parameters; i++)
+            p.want[i] = (p.want[i] + p.want[i]) + p.want[i];
+        same_sums(&p);
+        check_mean(&p, 1);
+        p.cuda->clear(&net, p.sums);
+        memset(p.want, 0, bytes);
+        same_sums(&p);
+        p.cuda->free(other);
+        pair_close(&p);
+    }
+}
+
+static const struct ga_step steps[] = {
+    {.kind = GA_STEP_SGD, .lr = 0.1f},
+    {.kind = GA_STEP_SGD, .lr = 0.1f, .scaled = true, .gradient_scale = 0.3f},
+    {.kind = GA_STEP_SGD, .lr = 0.1f, .momentum = 0.9f, .weight_decay = 0.01f},
+    {.kind = GA_STEP_SGD, .lr = 0.1f, .momentum = 0.9f, .nesterov = true},
+    {.kind = GA_STEP_ADAM,
+     .weight_decay = 0.1f,
+     .beta1 = 0.9f,
+     .one_minus_beta1 = 0.1f,
+     .beta2 = 0.999f,
+     .one_minus_beta2 = 0.001f,
+     .step_size = 0.1f,
+     .root_bias2 = 0.03f,
+     .epsilon = 1e-8f},
+    {.kind = GA_STEP_ADAMW,
+     .weight_decay = 0.1f,
+     .decay_factor = 0.99f,
+     .beta1 = 0.9f,
+     .one_minus_beta1 = 0.1f,
+     .beta2 = 0.99f,
+     .one_minus_beta2 = 0.01f,
+     .step_size = 0.02f,
+     .root_bias2 = 0.1f,
+     .epsilon = 1e-8f},
+};
+
+static void test_steps(void **state)
+{
+    static const size_t widths[] = {9, 40, 7};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    const size_t n = net.parameters;
+    (void)state;
+    const struct ga_compute *cuda = test_cuda("exact");
+    for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
+        const size_t blocks = ga_step_state_blocks(steps[s].kind, steps[s].momentum);
+        float *gradient = test_floats(n, 5, 2);
+        float *weights = test_floats(n, 6, 2);
+        float *before = test_floats(2 * n, 7, 1);
+        float *want = test_floats(3 * n, 0, 1);
+        float *got = test_floats(3 * n, 0, 1);
+        for (size_t i = n; i < 2 * n; i++)
+            before[i] = fabsf(before[i]);
+        ga_compute_cpu_exact.step(&net, &steps[s], gradient, weights, blocks ? before : NULL, want,
+                                  blocks ? want + n : NULL);
+        cuda->step(&net, &steps[s], gradient, weights, blocks ? before : NULL, got,
+                   blocks ? got + n : NULL);
+        ok(ga_buffer_poll(cuda));
+        assert_memory_equal(got, want, (1 + blocks) * n * sizeof *got);
+        free(gradient);
+        free(weights);
+        free(before);
+        free(want);
+        free(got);
+    }
+    test_no_faults();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_net),
+        cmocka_unit_test(test_quadratic_bowl),
+        cmocka_unit_test(test_beyond_the_range),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_steps),
+    };
+    return ga_test_main(tests);
+}

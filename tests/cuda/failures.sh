@@ -1,0 +1,44 @@
+#!/bin/sh
+# failures.sh PROGRAM: whatever a card does wrong ends in an error that names it, soon, with the weights as
+# they were and the console alive. The environment puts the fake runtime in place of the real one.
+program=$1
+status=0
+
+# expect NAME FAKE WHAT SAYS: with these words for the fake runtime the console prints SAYS, then still
+# evaluates, and holds the weights of the CPU's run with as many updates.
+expect() {
+    said=$(GA_FAKE_CUDA="$2" GA_CUDA_DEADLINE=0.2 "$program" --plain -e "set device cuda replicas 3" -e "$3" \
+        -e "print counters" -e "print hash" 2>&1)
+    case $said in
+        *"$4"*) ;;
+        *) echo "$1: expected \"$4\" in: $said"; status=1 ;;
+    esac
+    updates=$(echo "$said" | sed -n 's/^updates *\([0-9]*\).*/\1/p' | tail -n 1)
+    hash=$(echo "$said" | sed -n 's/^hash //p' | tail -n 1)
+    if [ -z "$hash" ] || [ -z "$updates" ]; then
+        echo "$1: the console did not go on: $said"
+        status=1
+        return
+    fi
+    run=
+    [ "$updates" = 0 ] || run="run $updates"
+    want=$("$program" --batch -e "set replicas 3" ${run:+-e "$run"} -e "print hash" | sed -n 's/^hash //p')
+    if [ "$hash" != "$want" ]; then
+        echo "$1: after $updates updates the hash is $hash, expected $want"
+        status=1
+    fi
+}
+
+expect "no card" "devices=0" "run 3" "(cudaErrorInsufficientDriver, code 35)"
+expect "a card that is not there" "devices=2" "set devices cuda:2" "there is no cuda:2: expected cuda:0 to cuda:1"
+for nth in 1 2 3 5 8; do
+    expect "allocation $nth" "devices=2 oom=$nth" "run 3" "(cudaErrorMemoryAllocation, code 2)"
+done
+expect "little memory" "devices=2 memory=3000" "run 3" "are free"
+for nth in 20 60 200 333; do
+    expect "lost at $nth" "devices=3 lost=$nth" "run 9" "(cudaErrorDevicesUnavailable, code 46)"
+done
+for nth in 20 100 250; do
+    expect "hangs at $nth" "devices=2 hang=$nth" "run 9" "no answer after 0"
+done
+exit $status

@@ -1,0 +1,418 @@
+/* Devices, their memory, and copies. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake.h"
+
+#define ABOVE ((size_t)1 << 46)
+
+static _Thread_local int current;
+
+void *fake_handed(const struct fake_block *block)
+{
+    return block->device < 0 ? block->real : block->real - ABOVE;
+}
+
+struct fake_block *fake_find(struct fake *fake, const void *at, size_t bytes, size_t *offset)
+{
+    for (struct fake_block *block = fake->block; block; block = block->next) {
+        const uintptr_t start = (uintptr_t)fake_handed(block);
+        if ((uintptr_t)at < start || (uintptr_t)at - start > block->bytes)
+            continue;
+        *offset = (uintptr_t)at - start;
+        if (bytes <= block->bytes - *offset && (*offset < block->bytes || bytes == 0))
+            return block;
+    }
+    return NULL;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    struct fake *fake = fake_enter();
+    *count = fake->devices;
+    return fake_leave(fake, fake->devices > 0 ? cudaSuccess : cudaErrorInsufficientDriver);
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    struct fake *fake = fake_enter();
+    const bool there = device >= 0 && device < fake->devices;
+    if (there)
+        current = device;
+    return fake_leave(fake, there ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = current;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
+{
+    struct fake *fake = fake_enter();
+    const bool there = device >= 0 && device < fake->devices;
+    memset(properties, 0, sizeof *properties);
+    snprintf(properties->name, sizeof properties->name, "fake card %d", device);
+    properties->major = 9;
+    properties->multiProcessorCount = 1;
+    properties->totalGlobalMem = fake->memory;
+    return fake_leave(fake, there ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+/* Not in the order of the numbers, as on real machines. */
+cudaError_t cudaDeviceGetPCIBusId(char *id, int length, int device)
+{
+    snprintf(id, (size_t)length, "0000:%02X:00.0", 0x40 - device);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    struct fake *fake = fake_enter();
+    *total = fake->memory;
+    *available = fake->memory > fake->used[current] ? fake->memory - fake->used[current] : 0;
+    return fake_leave(fake, fake->gone ? cudaErrorDevicesUnavailable : cudaSuccess);
+}
+
+static cudaError_t add_block(struct fake *fake, void **out, size_t bytes, int device)
+{
+    struct fake_block *block = calloc(1, sizeof *block);
+    char *real = block ? malloc(bytes) : NULL;
+    if (!real) {
+        free(block);
+        return cudaErrorMemoryAllocation;
+    }
+    memset(real, 0xff, bytes); /* as floats, NaN: whatever is used unset shows */
+    *block =
+        (struct fake_block){.real = real, .bytes = bytes, .device = device, .next = fake->block};
+    fake->block = block;
+    *out = fake_handed(block);
+    return cudaSuccess;
+}
+
+static cudaError_t allocate(struct fake *fake, void **out, size_t bytes, int device)
+{
+    *out = NULL;
+    if (fake->gone)
+        return cudaErrorDevicesUnavailable;
+    if (fake->oom > 0 && --fake->oom == 0)
+        return cudaErrorMemoryAllocation;
+    if (bytes == 0)
+        return cudaErrorInvalidValue;
+    if (device >= 0) {
+        if (bytes > fake->memory || fake->used[device] > fake->memory - bytes)
+            return cudaErrorMemoryAllocation;
+    }
+    if (add_block(fake, out, bytes, device) != cudaSuccess)
+        return cudaErrorMemoryAllocation;
+    if (device >= 0)
+        fake->used[device] += bytes;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **out, size_t bytes)
+{
+    struct fake *fake = fake_enter();
+    return fake_leave(fake, allocate(fake, out, bytes, current));
+}
+
+cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+    struct fake *fake = fake_enter();
+    (void)flags;
+    return fake_leave(fake, allocate(fake, out, bytes, -1));
+}
+
+static void drop_accesses(struct fake_block *block)
+{
+    while (block->access) {
+        struct fake_access *next = block->access->next;
+        free(block->access);
+        block->access = next;
+    }
+}
+
+/* Pinned memory must be at rest; for device memory the runtime waits. */
+static cudaError_t check_rest(struct fake *fake, const struct fake_block *block)
+{
+    for (const struct fake_copy *copy = fake->copy; copy; copy = copy->next)
+        if (copy->host >= block->real && copy->host < block->real + block->bytes)
+            return fake_fault(fake, "pinned memory is given back while stream %d copies",
+                              copy->stream);
+    return cudaSuccess;
+}
+
+static cudaError_t release(struct fake *fake, void *buffer, bool host)
+{
+    size_t offset = 0;
+    struct fake_block *block = fake_find(fake, buffer, 0, &offset);
+    struct fake_block **at = &fake->block;
+    if (!buffer)
+        return cudaSuccess;
+    if (!block || offset > 0 || host != (block->device < 0))
+        return fake_fault(fake, "memory is given back that was never handed out");
+    if (host && check_rest(fake, block) != cudaSuccess)
+        return cudaErrorAssert;
+    while (*at != block)
+        at = &(*at)->next;
+    *at = block->next;
+    if (!host)
+        fake->used[block->device] -= block->bytes;
+    drop_accesses(block);
+    free(block->real);
+    free(block);
+    return fake->gone ? cudaErrorDevicesUnavailable : cudaSuccess;
+}
+
+cudaError_t cudaFree(void *buffer)
+{
+    struct fake *fake = fake_enter();
+    return fake_leave(fake, release(fake, buffer, false));
+}
+
+cudaError_t cudaFreeHost(void *buffer)
+{
+    struct fake *fake = fake_enter();
+    return fake_leave(fake, release(fake, buffer, true));
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *pointer)
+{
+    struct fake *fake = fake_enter();
+    size_t offset = 0;
+    const struct fake_block *block = fake_find(fake, pointer, 1, &offset);
+    memset(out, 0, sizeof *out);
+    out->type = !block              ? cudaMemoryTypeUnregistered
+                : block->device < 0 ? cudaMemoryTypeHost
+                                    : cudaMemoryTypeDevice;
+    out->device = block && block->device >= 0 ? block->device : 0;
+    return fake_leave(fake, fake->gone ? cudaErrorDevicesUnavailable : cudaSuccess);
+}
+
+/* One end of a copy. */
+struct end {
+    struct fake_block *block; /* NULL: plain memory of the host */
+    size_t offset;
+    char *real;
+};
+
+static cudaError_t find_end(struct fake *fake, void *at, size_t bytes, struct end *out)
+{
+    *out = (struct end){.real = at};
+    out->block = fake_find(fake, at, bytes, &out->offset);
+    if (out->block) {
+        out->real = out->block->real + out->offset;
+        return cudaSuccess;
+    }
+    if (fake_find(fake, at, 0, &out->offset))
+        return fake_fault(fake, "a copy of %zu bytes runs over the end of its buffer", bytes);
+    return cudaSuccess;
+}
+
+static bool on_device(const struct end *end)
+{
+    return end->block && end->block->device >= 0;
+}
+
+/* Waits until the host does. */
+static cudaError_t postpone(struct fake *fake, cudaStream_t stream, char *host, const char *from,
+                            size_t bytes)
+{
+    struct fake_copy *copy = calloc(1, sizeof *copy);
+    char *data = from && copy ? malloc(bytes) : NULL;
+    if (!copy || (from && !data)) {
+        free(copy);
+        return cudaErrorMemoryAllocation;
+    }
+    *copy = (struct fake_copy){.stream = stream->number,
+                               .at = fake->count[stream->number],
+                               .host = host,
+                               .data = data,
+                               .bytes = bytes,
+                               .next = fake->copy};
+    if (from) {
+        memcpy(data, from, bytes);
+        memset(host, 0xee, bytes);
+    } else {
+        copy->sum = fake_sum(host, bytes);
+    }
+    fake->copy = copy;
+    return cudaSuccess;
+}
+
+static cudaError_t move(struct fake *fake, cudaStream_t stream, const struct end *to,
+                        const struct end *from, size_t bytes)
+{
+    cudaError_t code = cudaSuccess;
+    if (on_device(to) && from->block && !on_device(from))
+        code = postpone(fake, stream, from->real, NULL, bytes);
+    if (!on_device(to) && to->block)
+        return code ? code : postpone(fake, stream, to->real, from->real, bytes);
+    if (code == cudaSuccess)
+        memmove(to->real, from->real, bytes);
+    /* Through memory that is not pinned a copy ends before the call does. */
+    if (code == cudaSuccess && !to->block)
+        code = fake_host_knows(fake, fake->clock[stream->number]);
+    return code;
+}
+
+static cudaError_t check_kind(struct fake *fake, const struct end *to, const struct end *from,
+                              enum cudaMemcpyKind kind)
+{
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (kind == cudaMemcpyDefault || (to_device == on_device(to) && from_device == on_device(from)))
+        return cudaSuccess;
+    return fake_fault(fake, "a copy's direction does not fit its buffers");
+}
+
+static cudaError_t copy(struct fake *fake, void *to, const void *from, size_t bytes,
+                        enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    struct end target;
+    struct end source;
+    cudaError_t code = fake_begin(fake, stream);
+    if (code == cudaSuccess)
+        code = find_end(fake, to, bytes, &target);
+    if (code == cudaSuccess)
+        code = find_end(fake, (void *)(uintptr_t)from, bytes, &source);
+    if (code == cudaSuccess)
+        code = check_kind(fake, &target, &source, kind);
+    if (code == cudaSuccess && source.block)
+        code = fake_touch(fake, stream, source.block, source.offset, bytes, false, "a copy");
+    if (code == cudaSuccess && target.block)
+        code = fake_touch(fake, stream, target.block, target.offset, bytes, true, "a copy");
+    return code == cudaSuccess ? move(fake, stream, &target, &source, bytes) : code;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    struct fake *fake = fake_enter();
+    return fake_leave(fake, bytes > 0 ? copy(fake, to, from, bytes, kind, stream) : cudaSuccess);
+}
+
+static cudaError_t clear(struct fake *fake, void *buffer, int value, size_t bytes,
+                         cudaStream_t stream)
+{
+    size_t offset = 0;
+    struct fake_block *block = fake_find(fake, buffer, bytes, &offset);
+    cudaError_t code = fake_begin(fake, stream);
+    if (code != cudaSuccess)
+        return code;
+    if (!block || block->device != stream->device)
+        return fake_fault(fake, "memory is set that the stream's device does not hold");
+    code = fake_touch(fake, stream, block, offset, bytes, true, "a memset");
+    if (code == cudaSuccess)
+        memset(block->real + offset, value, bytes);
+    return code;
+}
+
+cudaError_t cudaMemsetAsync(void *buffer, int value, size_t bytes, cudaStream_t stream)
+{
+    struct fake *fake = fake_enter();
+    return fake_leave(fake, clear(fake, buffer, value, bytes, stream));
+}
+
+/* ---- streams and events ---- */
+
+static cudaError_t open_stream(struct fake *fake, cudaStream_t *out)
+{
+    int number = 1;
+    while (number < FAKE_STREAMS && fake->stream[number])
+        number++;
+    *out = number < FAKE_STREAMS && !fake->gone ? calloc(1, sizeof **out) : NULL;
+    if (!*out)
+        return fake->gone ? cudaErrorDevicesUnavailable : cudaErrorMemoryAllocation;
+    **out = (struct CUstream_st){.number = number, .device = current};
+    fake->stream[number] = *out;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
+{
+    struct fake *fake = fake_enter();
+    (void)flags;
+    return fake_leave(fake, open_stream(fake, out));
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    struct fake *fake = fake_enter();
+    if (stream->number >= FAKE_STREAMS || fake->stream[stream->number] != stream)
+        return fake_leave(fake, cudaErrorInvalidResourceHandle);
+    fake->stream[stream->number] = NULL;
+    free(stream);
+    return fake_leave(fake, fake->gone ? cudaErrorDevicesUnavailable : cudaSuccess);
+}
+
+static cudaError_t ask(struct fake *fake, bool hangs, const uint64_t *clock)
+{
+    if (fake->gone)
+        return cudaErrorDevicesUnavailable;
+    return hangs ? cudaErrorNotReady : fake_host_knows(fake, clock);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    struct fake *fake = fake_enter();
+    return fake_leave(fake, ask(fake, stream->hangs, fake->clock[stream->number]));
+}
+
+/* Nobody waits for what never ends: the real call would not return. */
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    struct fake *fake = fake_enter();
+    const cudaError_t code = ask(fake, stream->hangs, fake->clock[stream->number]);
+    if (code != cudaErrorNotReady)
+        return fake_leave(fake, code);
+    return fake_leave(fake, fake_fault(fake, "waiting without a deadline for a stream that hangs"));
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
+{
+    struct fake *fake = fake_enter();
+    (void)flags;
+    *out = calloc(1, sizeof **out);
+    if (*out)
+        (*out)->stream = -1;
+    return fake_leave(fake, *out ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    free(event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    struct fake *fake = fake_enter();
+    const cudaError_t code = fake_begin(fake, stream);
+    if (code == cudaSuccess) {
+        memcpy(event->clock, fake->clock[stream->number], sizeof event->clock);
+        event->stream = stream->number;
+        event->hangs = stream->hangs;
+    }
+    return fake_leave(fake, code);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    struct fake *fake = fake_enter();
+    return fake_leave(fake,
+                      event->stream < 0 ? cudaSuccess : ask(fake, event->hangs, event->clock));
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    struct fake *fake = fake_enter();
+    (void)flags;
+    if (event->stream < 0)
+        return fake_leave(fake, fake_fault(fake, "a stream waits for an event nobody recorded"));
+    fake_join(fake->clock[stream->number], event->clock);
+    stream->hangs = stream->hangs || event->hangs;
+    return fake_leave(fake, cudaSuccess);
+}

@@ -1,0 +1,225 @@
+/* Faults planted in what a module might do: the fake runtime finds each, and only those. */
+#include "support/support.h"
+
+#include <string.h>
+
+#include "compute/cuda/exact_body.h"
+#include "fake.h"
+
+#define N 100
+
+struct desk {
+    cudaStream_t stream[2]; /* of devices 0 and 1 */
+    cudaStream_t other;     /* of device 0 */
+    double *a[2], *b[2];    /* N doubles on each */
+    double *pinned;
+};
+
+static void fine(cudaError_t code)
+{
+    if (code != cudaSuccess)
+        fail_msg("%s", cudaGetErrorString(code));
+}
+
+/* All is zero and nothing is under way. */
+static void open_desk(struct desk *d)
+{
+    fake_set("devices=2");
+    for (int device = 0; device < 2; device++) {
+        fine(cudaSetDevice(device));
+        fine(cudaStreamCreateWithFlags(&d->stream[device], cudaStreamNonBlocking));
+        fine(cudaMalloc((void **)&d->a[device], N * sizeof(double)));
+        fine(cudaMalloc((void **)&d->b[device], N * sizeof(double)));
+        fine(cudaMemsetAsync(d->a[device], 0, N * sizeof(double), d->stream[device]));
+        fine(cudaMemsetAsync(d->b[device], 0, N * sizeof(double), d->stream[device]));
+        fine(cudaStreamSynchronize(d->stream[device]));
+    }
+    fine(cudaSetDevice(0));
+    fine(cudaStreamCreateWithFlags(&d->other, cudaStreamNonBlocking));
+    fine(cudaHostAlloc((void **)&d->pinned, N * sizeof(double), cudaHostAllocDefault));
+}
+
+static void close_desk(struct desk *d)
+{
+    for (int device = 0; device < 2; device++) {
+        fine(cudaStreamDestroy(d->stream[device]));
+        fine(cudaFree(d->a[device]));
+        fine(cudaFree(d->b[device]));
+        assert_int_equal(fake_used(device), 0);
+    }
+    fine(cudaStreamDestroy(d->other));
+    fine(cudaFreeHost(d->pinned));
+}
+
+static void assert_faults(const char *part)
+{
+    const char *text = NULL;
+    assert_int_equal(fake_faults(&text), 1);
+    if (!strstr(text, part))
+        fail_msg("the fault is \"%s\", expected \"%s\" in it", text, part);
+}
+
+static cudaError_t add(double *to, const double *from, size_t count, cudaStream_t stream)
+{
+    const struct ga_k_add k = {.threads = count, .to = to, .from = from};
+    return fake_launch("ga_kernel_add", &k, stream);
+}
+
+static void test_nothing_is_wrong(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d);
+    d.pinned[3] = 2.5;
+    fine(
+        cudaMemcpyAsync(d.a[0], d.pinned, N * sizeof(double), cudaMemcpyHostToDevice, d.stream[0]));
+    fine(add(d.b[0], d.a[0], N, d.stream[0]));
+    fine(add(d.b[0], d.a[0], N, d.stream[0]));
+    fine(cudaStreamSynchronize(d.stream[0]));
+    fine(cudaMemcpyAsync(d.b[1], d.b[0], N * sizeof(double), cudaMemcpyDefault, d.stream[1]));
+    fine(cudaMemcpyAsync(d.pinned, d.b[1], N * sizeof(double), cudaMemcpyDefault, d.stream[1]));
+    fine(cudaStreamSynchronize(d.stream[1]));
+    assert_true(d.pinned[3] == 5.0);
+    assert_int_equal(fake_faults(NULL), 0);
+    close_desk(&d);
+}
+
+static void test_wrong_device(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d);
+    assert_int_equal(add(d.a[0], d.a[1], N, d.stream[0]), cudaErrorAssert);
+    assert_faults("on device 0 takes memory of device 1");
+    assert_int_equal(cudaMemsetAsync(d.a[1], 0, 8, d.stream[0]), cudaErrorAssert);
+    assert_faults("does not hold");
+    assert_int_equal(add(d.a[0], d.pinned, N, d.stream[0]), cudaErrorAssert);
+    assert_faults("memory of device -1");
+    close_desk(&d);
+}
+
+static void test_beyond_the_end(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d);
+    assert_int_equal(add(d.a[0], d.b[0], N * sizeof(double), d.stream[0]), cudaErrorAssert);
+    assert_faults("no memory of a device");
+    assert_int_equal(cudaMemcpyAsync(d.a[0], d.pinned, N * sizeof(double) + 1,
+                                     cudaMemcpyHostToDevice, d.stream[0]),
+                     cudaErrorAssert);
+    assert_faults("over the end");
+    close_desk(&d);
+}
+
+static void test_missing_wait_between_streams(void **state)
+{
+    struct desk d;
+    cudaEvent_t event = NULL;
+    (void)state;
+    open_desk(&d);
+    fine(add(d.a[0], d.b[0], N, d.stream[0]));
+    assert_int_equal(add(d.b[0], d.a[0], N, d.other), cudaErrorAssert);
+    assert_faults("a wait is missing");
+    fine(cudaStreamSynchronize(d.stream[0]));
+    fine(cudaStreamSynchronize(d.other));
+
+    /* The same with an event; and the other half of the buffer needs none. */
+    fine(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    fine(add(d.a[0], d.b[0], N / 2, d.stream[0]));
+    fine(cudaMemsetAsync(d.a[0] + N / 2, 0, N / 2 * sizeof(double), d.other));
+    fine(cudaEventRecord(event, d.stream[0]));
+    fine(cudaStreamWaitEvent(d.other, event, 0));
+    fine(add(d.b[0], d.a[0], N, d.other));
+    assert_int_equal(fake_faults(NULL), 0);
+
+    /* Two readers need no order, a writer behind them does. */
+    fine(cudaStreamSynchronize(d.other));
+    fine(add(d.a[0], d.b[0], N / 2, d.stream[0]));
+    fine(add(d.a[0] + N / 2, d.b[0], N / 2, d.other));
+    assert_int_equal(cudaMemsetAsync(d.b[0], 0, 8, d.other), cudaErrorAssert);
+    assert_faults("a memset writes bytes that stream");
+    fine(cudaEventDestroy(event));
+    close_desk(&d);
+}
+
+static void test_missing_wait_of_the_host(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d);
+    memset(d.pinned, 0, N * sizeof(double));
+    fine(
+        cudaMemcpyAsync(d.pinned, d.a[0], N * sizeof(double), cudaMemcpyDeviceToHost, d.stream[0]));
+    assert_true(d.pinned[0] != 0.0);
+    fine(cudaStreamSynchronize(d.stream[0]));
+    assert_true(d.pinned[0] == 0.0);
+
+    fine(
+        cudaMemcpyAsync(d.a[0], d.pinned, N * sizeof(double), cudaMemcpyHostToDevice, d.stream[0]));
+    d.pinned[7] = 1.0;
+    assert_int_equal(cudaStreamSynchronize(d.stream[0]), cudaErrorAssert);
+    assert_faults("pinned memory changed");
+
+    fine(
+        cudaMemcpyAsync(d.a[0], d.pinned, N * sizeof(double), cudaMemcpyHostToDevice, d.stream[0]));
+    assert_int_equal(cudaFreeHost(d.pinned), cudaErrorAssert);
+    assert_faults("given back while stream");
+    fine(cudaStreamSynchronize(d.stream[0]));
+    close_desk(&d);
+}
+
+static void test_default_stream_and_wrong_direction(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d);
+    assert_int_equal(cudaMemsetAsync(d.a[0], 0, 8, NULL), cudaErrorAssert);
+    assert_faults("default stream");
+    assert_int_equal(cudaMemcpyAsync(d.a[0], d.pinned, 8, cudaMemcpyDeviceToHost, d.stream[0]),
+                     cudaErrorAssert);
+    assert_faults("direction");
+    assert_int_equal(cudaFree(d.a[0] + 1), cudaErrorAssert);
+    assert_faults("never handed out");
+    close_desk(&d);
+}
+
+static void test_injected_failures(void **state)
+{
+    struct desk d;
+    void *more = NULL;
+    size_t available = 0;
+    size_t total = 0;
+    (void)state;
+    open_desk(&d);
+    fake_set("memory=2000");
+    fine(cudaMemGetInfo(&available, &total));
+    assert_int_equal(available, 2000 - 2 * N * sizeof(double));
+    assert_int_equal(cudaMalloc(&more, available + 1), cudaErrorMemoryAllocation);
+    fake_set("memory=1000000 oom=2");
+    fine(cudaMalloc(&more, 10));
+    fine(cudaFree(more));
+    assert_int_equal(cudaMalloc(&more, 10), cudaErrorMemoryAllocation);
+    fine(cudaMalloc(&more, 10));
+    fine(cudaFree(more));
+    fake_set("hang=1");
+    fine(add(d.a[0], d.b[0], N, d.stream[0]));
+    assert_int_equal(cudaStreamQuery(d.stream[0]), cudaErrorNotReady);
+    assert_int_equal(cudaStreamSynchronize(d.stream[0]), cudaErrorAssert);
+    assert_faults("hangs");
+    close_desk(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_wrong),
+        cmocka_unit_test(test_wrong_device),
+        cmocka_unit_test(test_beyond_the_end),
+        cmocka_unit_test(test_missing_wait_between_streams),
+        cmocka_unit_test(test_missing_wait_of_the_host),
+        cmocka_unit_test(test_default_stream_and_wrong_direction),
+        cmocka_unit_test(test_injected_failures),
+    };
+    return ga_test_main(tests);
+}

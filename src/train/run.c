@@ -35,6 +35,7 @@ static int open_buffers(struct ga_run *run)
     run->sum_bytes = run->sum_elements * ga_type_bytes(run->compute->sum_type);
     if (ga_run_find_places(run_set(run), run->compute, &run->places) < 0)
         return ga_error_code();
+    ga_run_find_cards(run);
     run->reduced = ga_run_alloc_sums(run, 0, 1);
     run->gradient = ga_alloc_aligned(run->net.parameters, sizeof *run->gradient);
     run->item_gradient = ga_alloc_aligned(run->net.parameters, sizeof *run->item_gradient);

@@ -96,6 +96,10 @@ struct ga_run {
     struct ga_replica *replica;
     size_t late; /* replicas in state LATE */
     size_t sum_elements, sum_bytes;
+    struct {
+        bool known; /* a GPU */
+        struct ga_pci pci;
+    } card[GA_MAX_DEVICES];           /* by place */
     size_t places;                    /* cards that replicas take turns on; 1 for plain memory */
     void *sums[GA_MAX_DEVICES];       /* by place: (its replicas, sum_elements) */
     void *micro_sums[GA_MAX_DEVICES]; /* likewise with workers, else one by place */
@@ -173,6 +177,7 @@ static inline struct ga_batch run_batch(const struct ga_run *run)
 
 /* run_places.c: cards. A place counts the cards in use; a card's number is its runtime's. */
 size_t ga_run_card_at(const struct ga_run *run, size_t place);
+void ga_run_find_cards(struct ga_run *run); /* where they sit, for monitors */
 int ga_run_find_places(const struct ga_settings *settings, const struct ga_compute *compute,
                        size_t *places);
 void *ga_run_alloc_sums(const struct ga_run *run, size_t place, size_t count); /* with free() */

@@ -33,6 +33,18 @@ void *ga_run_alloc_sums(const struct ga_run *run, size_t place, size_t count)
     return ga_buffer_alloc(run->compute, count * run->sum_bytes, ga_run_card_at(run, place));
 }
 
+void ga_run_find_cards(struct ga_run *run)
+{
+    const struct ga_cuda_module *module = run->compute->memory ? ga_cuda_load() : NULL;
+
+    for (size_t place = 0; module && place < run->places; place++) {
+        struct ga_cuda_card card;
+
+        run->card[place].known = module->card(ga_run_card_at(run, place), &card) == GA_OK &&
+                                 ga_pci_read(card.bus, &run->card[place].pci);
+    }
+}
+
 static void describe_card(const struct ga_cuda_module *module, size_t place, struct ga_text *out)
 {
     struct ga_cuda_card card;

@@ -192,8 +192,9 @@ void ga_run_choose_lanes(struct ga_run *run)
 void ga_run_seat(const struct ga_run *run, size_t replica, struct ga_seat *out)
 {
     const int lane = atomic_load_explicit(&run->replica[replica].lane, memory_order_relaxed);
+    const size_t place = replica % run->places;
 
-    *out = (struct ga_seat){.gpu = false};
-    if (run->workers)
+    *out = (struct ga_seat){.gpu = run->card[place].known, .pci = run->card[place].pci};
+    if (!out->gpu && run->workers)
         out->thread = ga_workers_thread(run->workers, lane);
 }

@@ -116,15 +116,17 @@ int ga_run_apply_pending(struct ga_run *run)
 }
 
 /* A device that is asked for must be there, with every card named. */
-static int check_device(const struct ga_settings *settings)
+static int check_device(const struct ga_settings *settings, const struct ga_dataset *data)
 {
     const struct ga_compute *compute = NULL;
+    struct ga_net net;
     size_t places = 0;
 
     if (settings->device == GA_DEVICE_CPU)
         return GA_OK;
-    compute = ga_compute_find(ga_choice_word("device", (int)settings->device),
-                              ga_choice_word("numerics", (int)settings->numerics));
+    if (ga_run_net(settings, data, &net) < 0)
+        return ga_error_code();
+    compute = ga_run_compute(settings, &net);
     return compute ? ga_run_find_places(settings, compute, &places) : ga_error_code();
 }
 
@@ -132,10 +134,12 @@ int ga_run_check_settings(const struct ga_settings *settings, const struct ga_da
 {
     struct ga_stream_spec spec;
 
-    if (ga_settings_check(settings) < 0 || check_device(settings) < 0)
+    if (ga_settings_check(settings) < 0)
         return ga_error_code();
     if (!data)
         return GA_OK;
+    if (check_device(settings, data) < 0)
+        return ga_error_code();
     ga_run_stream_spec(settings, ga_dataset_table(data)->train, &spec);
     return ga_stream_check(&spec, (size_t)ga_plan_window(settings));
 }

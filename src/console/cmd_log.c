@@ -27,8 +27,7 @@ struct ga_log_watch {
 
 static void record(void *self, struct ga_run *run, const struct ga_update_record *record_made)
 {
-    (void)run;
-    ga_log_record(self, record_made);
+    ga_log_record_run(self, run, record_made);
 }
 
 static void record_with_seats(void *self, struct ga_run *run,
@@ -41,7 +40,7 @@ static void record_with_seats(void *self, struct ga_run *run,
     for (size_t r = 0; r < watch->present; r++)
         ga_run_seat(run, r, &watch->seat[r]);
     pthread_mutex_unlock(&watch->lock);
-    ga_log_record(watch->log, record_made);
+    ga_log_record_run(watch->log, run, record_made);
 }
 
 /* Seats that are gone read as not known. */

@@ -26,6 +26,15 @@
 #define LONGEST_PATIENCE (INT64_MAX / 4)      /* added to a clock without overflow */
 #define LINGER_NS        INT64_C(50000000)    /* between two looks while records keep coming */
 
+/* What goes through the ring. */
+struct entry {
+    bool of_replica;
+    union {
+        struct ga_update_record update;
+        struct ga_replica_record replica;
+    };
+};
+
 struct ga_log {
     struct ga_log_options options;
     char *path;
@@ -36,8 +45,8 @@ struct ga_log {
     pthread_cond_t work; /* for the log thread: records or closing */
     pthread_cond_t room; /* for the recorder: the ring was emptied, or the log failed */
     atomic_bool closing, failed, asleep, holding;
-    atomic_uint_fast64_t taken, held;
-    uint64_t written; /* log thread only */
+    atomic_uint_fast64_t taken, held, records; /* taken: entries; records: of windows */
+    uint64_t written;                          /* log thread only */
     struct ga_error error;
 };
 
@@ -65,15 +74,22 @@ static bool wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t
     return pthread_cond_timedwait(condition, lock, &at) == 0;
 }
 
+static int write_entry(const struct ga_log *log, const struct entry *entry)
+{
+    const struct ga_log_format *format = log->options.format;
+    return entry->of_replica ? format->replica(log->sink, &entry->replica)
+                             : format->record(log->sink, &entry->update);
+}
+
 /* Writes all that is in the ring; true when there was something. After a failure it is only
  * emptied. */
 static bool drain(struct ga_log *log)
 {
-    struct ga_update_record record;
+    struct entry entry;
     const uint64_t before = log->written;
-    while (ga_ring_pop(log->ring, &record)) {
+    while (ga_ring_pop(log->ring, &entry)) {
         log->written++;
-        if (!atomic_load(&log->failed) && log->options.format->record(log->sink, &record))
+        if (!atomic_load(&log->failed) && write_entry(log, &entry))
             fail_now(log);
     }
     if (log->written == before)
@@ -168,7 +184,7 @@ int ga_log_open(struct ga_log **out, const char *path, const struct ga_log_optio
     log->path = ga_copy_string(path);
     int code = log->path ? GA_OK : ga_error_code();
     if (!code)
-        code = ga_ring_open(&log->ring, log->options.ring_records, sizeof(struct ga_update_record));
+        code = ga_ring_open(&log->ring, log->options.ring_records, sizeof(struct entry));
     if (!code)
         code = log->options.format->open(&log->sink, path, &log->options);
     if (!code)
@@ -202,7 +218,7 @@ static void lose_patience(struct ga_log *log)
 }
 
 /* Pushes when there is room; false when the log failed or the patience is over. */
-static bool push_held(struct ga_log *log, const struct ga_update_record *record)
+static bool push_held(struct ga_log *log, const struct entry *entry)
 {
     const int64_t deadline = ga_now_ns() + log->options.patience_ns;
     bool pushed = false, late = false;
@@ -210,7 +226,7 @@ static bool push_held(struct ga_log *log, const struct ga_update_record *record)
     atomic_fetch_add(&log->held, 1);
     atomic_store(&log->holding, true);
     pthread_cond_signal(&log->work);
-    while (!(pushed = ga_ring_push(log->ring, record)) && !late && !atomic_load(&log->failed))
+    while (!(pushed = ga_ring_push(log->ring, entry)) && !late && !atomic_load(&log->failed))
         late = !wait_until(&log->room, &log->lock, deadline);
     atomic_store(&log->holding, false);
     pthread_mutex_unlock(&log->lock);
@@ -219,25 +235,55 @@ static bool push_held(struct ga_log *log, const struct ga_update_record *record)
     return pushed;
 }
 
-void ga_log_record(struct ga_log *log, const struct ga_update_record *record)
+static bool wants(const struct ga_log *log, const struct ga_update_record *record)
 {
-    if (record->applied && record->update % log->options.every != 0)
-        return;
-    if (atomic_load_explicit(&log->failed, memory_order_relaxed))
-        return;
-    if (!ga_ring_push(log->ring, record) && !push_held(log, record))
-        return;
+    return (!record->applied || record->update % log->options.every == 0) &&
+           !atomic_load_explicit(&log->failed, memory_order_relaxed);
+}
+
+/* False when there was no room and the log failed. */
+static bool take(struct ga_log *log, const struct entry *entry)
+{
+    if (!ga_ring_push(log->ring, entry) && !push_held(log, entry))
+        return false;
     const uint64_t taken = atomic_fetch_add(&log->taken, 1) + 1;
     const uint64_t quarter = log->options.ring_records / 4 + 1;
     if (atomic_load(&log->asleep) || taken % quarter == 0)
         wake(log);
+    return true;
+}
+
+void ga_log_record(struct ga_log *log, const struct ga_update_record *record)
+{
+    if (!wants(log, record))
+        return;
+    const struct entry entry = {.update = *record};
+    if (take(log, &entry))
+        atomic_fetch_add(&log->records, 1);
+}
+
+void ga_log_record_run(struct ga_log *log, struct ga_run *run,
+                       const struct ga_update_record *record)
+{
+    const size_t replicas = ga_run_replicas(run);
+    ga_log_record(log, record);
+    if (!log->options.format->replica || !wants(log, record))
+        return;
+    for (size_t r = 0; r < replicas && r < GA_LOG_REPLICAS; r++) {
+        const struct ga_replica_value *value = ga_run_replica(run, r);
+        const struct entry entry = {.of_replica = true,
+                                    .replica = {record->update, (uint32_t)r, value->loss,
+                                                value->norm, value->cosine, value->staleness,
+                                                ga_run_metric(run, GA_METRIC_IDLE, (int32_t)r)}};
+        take(log, &entry);
+    }
 }
 
 void ga_log_status(struct ga_log *log, struct ga_log_status *out)
 {
     memset(out, 0, sizeof *out);
     pthread_mutex_lock(&log->lock);
-    out->records = atomic_load(&log->taken);
+    out->records = atomic_load(&log->records);
     out->held = atomic_load(&log->held);
     out->holding = atomic_load(&log->holding);
     if (atomic_load(&log->failed))

@@ -21,7 +21,15 @@
 
 #include "base/error.h"
 #include "train/devices.h"
-#include "train/metrics.h"
+#include "train/run.h"
+
+/* One replica's last item, beside the record of a closed window. NaN where there is none yet. */
+struct ga_replica_record {
+    uint64_t update; /* of the window */
+    uint32_t replica;
+    double loss, norm, cosine, staleness;
+    double idle; /* fraction of its time so far */
+};
 
 struct ga_log_options;
 struct ga_log_sink; /* opaque, of one format; one thread at a time */
@@ -33,6 +41,8 @@ struct ga_log_format {
      * longer than the patience for a pipe that no one reads. The options are complete. */
     int (*open)(struct ga_log_sink **out, const char *path, const struct ga_log_options *options);
     int (*record)(struct ga_log_sink *sink, const struct ga_update_record *record);
+    /* NULL: this format has nothing of single replicas */
+    int (*replica)(struct ga_log_sink *sink, const struct ga_replica_record *record);
     int (*flush)(struct ga_log_sink *sink); /* what was recorded reaches the system */
     int (*close)(struct ga_log_sink *sink); /* frees it, whatever the answer */
 };
@@ -67,6 +77,11 @@ int ga_log_open(struct ga_log **out, const char *path, const struct ga_log_optio
 
 /* Skipped windows are recorded whatever `every`. */
 void ga_log_record(struct ga_log *log, const struct ga_update_record *record);
+
+/* The same, and what each of the first GA_LOG_REPLICAS replicas did, where the format takes it. */
+#define GA_LOG_REPLICAS 64
+void ga_log_record_run(struct ga_log *log, struct ga_run *run,
+                       const struct ga_update_record *record);
 
 struct ga_log_status {
     uint64_t records;      /* taken */

@@ -4,7 +4,8 @@
 
 #include "base/text.h"
 
-static const struct ga_log_format *const formats[] = {&ga_log_jsonl, &ga_log_csv};
+static const struct ga_log_format *const formats[] = {&ga_log_jsonl, &ga_log_csv,
+                                                      &ga_log_tensorboard};
 #define FORMATS (sizeof formats / sizeof formats[0])
 
 size_t ga_log_format_count(void)

@@ -4,6 +4,6 @@
 
 #include "storage/log.h"
 
-extern const struct ga_log_format ga_log_jsonl, ga_log_csv;
+extern const struct ga_log_format ga_log_jsonl, ga_log_csv, ga_log_tensorboard;
 
 #endif

@@ -11,6 +11,7 @@
 #include "console/print.h"
 #include "console/topics.h"
 #include "settings/words.h"
+#include "storage/record_text.h"
 #include "support/support.h"
 
 static void test_commands_are_complete(void **state)
@@ -85,6 +86,22 @@ static void assert_page(const char *name, const char *text)
             fail_msg("%s: column %zu at '%.20s'", name, column, at);
     }
     assert_int_equal(text[strlen(text) - 1], '\n');
+}
+
+/* The page about logs names every field that they have. */
+static void test_log_fields(void **state)
+{
+    (void)state;
+    struct ga_text names = GA_TEXT_INIT;
+    const char *page = ga_topic_named("log_fields")->text;
+    ga_record_csv.head(0, &names);
+    for (const char *at = ga_text_get(&names); *at; at += strcspn(at, ",\n") + 1) {
+        char line[64];
+        snprintf(line, sizeof(line), "\n  %.*s ", (int)strcspn(at, ",\n"), at);
+        if (!strstr(page, line))
+            fail_msg("help log-fields does not have%s", line);
+    }
+    ga_text_free(&names);
 }
 
 static void test_topics(void **state)
@@ -217,9 +234,13 @@ static void test_manual_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_commands_are_complete), cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_lost_commands),         cmocka_unit_test(test_topics),
-        cmocka_unit_test(test_print_subjects),        cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_commands_are_complete),
+        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_lost_commands),
+        cmocka_unit_test(test_topics),
+        cmocka_unit_test(test_log_fields),
+        cmocka_unit_test(test_print_subjects),
+        cmocka_unit_test(test_completion),
         cmocka_unit_test(test_manual_page),
     };
     return ga_test_main(tests);

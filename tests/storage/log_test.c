@@ -348,7 +348,8 @@ static void formats_are_listed_and_complete(void **unused)
     }
     assert_null(ga_log_format_at(ga_log_format_count()));
     assert_null(ga_log_format_find("xml"));
-    assert_string_equal(ga_error_text(), "unknown log format \"xml\", expected one of: jsonl, csv");
+    assert_string_equal(ga_error_text(),
+                        "unknown log format \"xml\", expected one of: jsonl, csv, tensorboard");
     assert_int_equal(ga_log_close(NULL), GA_OK);
 }
 

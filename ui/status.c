@@ -173,17 +173,78 @@ static void add_mode(struct parts *parts, const struct ga_view *view)
     add(parts, 0, 85, GA_ROLE_TEXT, GA_ATTR_BOLD, "%s", text);
 }
 
+/* Replicas that push for themselves share no window: an update is made of items. */
+static bool pushes(enum ga_mode mode)
+{
+    return mode == GA_MODE_ASYNC || mode == GA_MODE_SSP || mode == GA_MODE_BUFFERED ||
+           mode == GA_MODE_HOGWILD;
+}
+
+/* What the items under way really hold: ", 6-7 now" where that is not what was asked for. */
+static void write_items(const struct ga_view *view, uint64_t asked, char *out, size_t size)
+{
+    uint32_t least = UINT32_MAX, most = 0;
+
+    *out = '\0';
+    for (size_t r = 0; r < view->replicas && r < GA_VIEW_REPLICAS; r++) {
+        uint32_t examples = view->replica[r].examples;
+
+        if (examples == 0)
+            continue;
+        least = examples < least ? examples : least;
+        most = examples > most ? examples : most;
+    }
+    if (most == 0 || (least == most && most == asked))
+        return;
+    if (least == most)
+        snprintf(out, size, ", %" PRIu32 " now", most);
+    else
+        snprintf(out, size, ", %" PRIu32 "-%" PRIu32 " now", least, most);
+}
+
+static void add_items(struct parts *parts, const struct ga_view *view)
+{
+    const struct ga_settings *s = &view->settings;
+    uint64_t product = (uint64_t)s->accum * (uint64_t)s->batch;
+    char now[48];
+
+    write_items(view, s->global > 0 ? 0 : product, now, sizeof now);
+    if (s->global > 0)
+        add(parts, 0, 90, GA_ROLE_TEXT, 0, "P %d, items A %d of B %d%s", s->replicas, s->accum,
+            s->global, now);
+    else
+        add(parts, 0, 90, GA_ROLE_TEXT, 0, "P %d, items A %d \u00d7 b %d = %" PRIu64 "%s",
+            s->replicas, s->accum, s->batch, product, now);
+}
+
+/* Of a window, or of a round of private steps. */
+static uint64_t asked_examples(const struct ga_settings *s)
+{
+    uint64_t steps = s->mode == GA_MODE_LOCAL && s->period > 1 ? (uint64_t)s->period : 1;
+
+    if (s->global > 0)
+        return (uint64_t)s->global * steps;
+    return (uint64_t)s->replicas * (uint64_t)s->accum * (uint64_t)s->batch * steps;
+}
+
 static void add_window(struct parts *parts, const struct ga_view *view)
 {
     const struct ga_settings *s = &view->settings;
-    uint64_t product = (uint64_t)s->replicas * (uint64_t)s->accum * (uint64_t)s->batch;
+    bool rounds = s->mode == GA_MODE_LOCAL && s->period > 1;
+    char steps[32] = "";
 
+    if (pushes(s->mode)) {
+        add_items(parts, view);
+        return;
+    }
+    if (rounds)
+        snprintf(steps, sizeof steps, " \u00d7 %d steps", s->period);
     if (s->global > 0)
-        add(parts, 0, 90, GA_ROLE_TEXT, 0, "P %d \u00d7 A %d, B %d", s->replicas, s->accum,
+        add(parts, 0, 90, GA_ROLE_TEXT, 0, "P %d \u00d7 A %d%s, B %d", s->replicas, s->accum, steps,
             s->global);
     else
-        add(parts, 0, 90, GA_ROLE_TEXT, 0, "P %d \u00d7 A %d \u00d7 b %d = %" PRIu64, s->replicas,
-            s->accum, s->batch, product);
+        add(parts, 0, 90, GA_ROLE_TEXT, 0, "P %d \u00d7 A %d \u00d7 b %d%s = %" PRIu64, s->replicas,
+            s->accum, s->batch, steps, asked_examples(s));
 }
 
 static void add_learning(struct parts *parts, const struct ga_view *view)
@@ -206,16 +267,19 @@ static void add_learning(struct parts *parts, const struct ga_view *view)
         ga_figure_time(figure, (double)view->now_ns * 1e-9));
 }
 
-/* What the open window really holds. */
+/* What the open window really holds: of weight where it is not what was asked for. */
 static void add_held(struct parts *parts, const struct ga_view *view)
 {
+    const struct ga_settings *s = &view->settings;
+    int weight = !pushes(s->mode) && view->window_examples != asked_examples(s) ? 62 : 50;
+
     if (view->window_examples > 0 && view->phase != GA_PHASE_IDLE) {
         int width = snprintf(NULL, 0, "%zu", view->window_examples);
 
-        add(parts, 1, 50, GA_ROLE_TEXT, 0, "window %zu, %*zu left", view->window_examples, width,
-            view->window_left);
+        add(parts, 1, weight, GA_ROLE_TEXT, 0, "window %zu, %*zu left", view->window_examples,
+            width, view->window_left);
     } else if (view->window_examples > 0) {
-        add(parts, 1, 50, GA_ROLE_TEXT, 0, "window %zu", view->window_examples);
+        add(parts, 1, weight, GA_ROLE_TEXT, 0, "window %zu", view->window_examples);
     }
 }
 

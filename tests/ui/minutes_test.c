@@ -70,7 +70,7 @@ static void one_question_is_answered_in_five_minutes(void **state)
     /* 5: eight replicas out of step: how stale, and what theory says about it. */
     pty_type(pty, ":set mode async replicas 8 lr 0.05\r");
     pty_expect(pty, "async");
-    pty_expect(pty, "P 8 ");
+    pty_expect(pty, "P 8, items A 5 \xc3\x97 b 5 = 25, 6-7 now");
     pty_expect(pty, "staleness mean P-1 = 7");
     pty_expect(pty, "gauge ");
     pty_type(pty, "7"); /* the staleness panel */

@@ -81,6 +81,30 @@ int ga_exec_expect(struct ga_console *console, size_t count, const char *const *
     return code;
 }
 
+int ga_exec_refused(struct ga_console *console, size_t count, const char *const *word)
+{
+    const struct ga_command *command = ga_command_find(word[0]);
+    if (!command)
+        return ga_error_code();
+    if (command->group != GA_GROUP_CHANGING || count - 1 < command->least ||
+        count - 1 > command->most)
+        return ga_fail(
+            GA_EINPUT,
+            "refused %s: expected a command that changes something, with its words, as in "
+            "`refused set batch 512`",
+            command->name);
+    if (command->exec(console, count - 1, word + 1) < 0) {
+        struct ga_text text = GA_TEXT_INIT;
+        ga_text_printf(&text, "refused: %s\n", ga_error_text());
+        ga_say_text(console, &text);
+        ga_text_free(&text);
+        return 0;
+    }
+    if (console->status == 0)
+        console->status = GA_STATUS_TRAINING;
+    return ga_fail(GA_ESTATE, "refused %s: expected a refusal, and it was done", command->name);
+}
+
 int ga_exec_wait(struct ga_console *console, size_t count, const char *const *word)
 {
     (void)count;

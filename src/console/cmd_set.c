@@ -248,3 +248,35 @@ int ga_exec_mode(struct ga_console *console, size_t count, const char *const *wo
     }
     return ga_exec_set(console, 2 * count, words);
 }
+
+/* The settings that `fit` comes to, given as `set` would be. */
+static int set_fit(struct ga_console *console, const struct ga_settings *draft)
+{
+    char accum[GA_NUMBER_TEXT];
+    char examples[GA_NUMBER_TEXT];
+    const bool global = draft->global > 0;
+    const char *words[] = {"accum", accum, global ? "global" : "batch", examples};
+    ga_format_int(accum, draft->accum);
+    ga_format_int(examples, global ? draft->global : draft->batch);
+    return ga_exec_set(console, 4, words);
+}
+
+int ga_exec_fit(struct ga_console *console, size_t count, const char *const *word)
+{
+    struct ga_settings in_force;
+    struct ga_settings draft;
+    struct ga_net net;
+    int64_t window = 0;
+    (void)count;
+    ga_engine_settings(console->engine, &in_force, &draft);
+    if (ga_read_int(word[0], draft.replicas, GA_MAX_WINDOW, &window) < 0)
+        return ga_fail_within("fit");
+    if (ga_run_net(&draft, console->data, &net) < 0)
+        return ga_error_code();
+    const struct ga_compute *compute = ga_run_compute(&draft, &net);
+    if (!compute)
+        return ga_error_code();
+    const size_t fits = ga_run_largest_batch(&draft, &net, compute);
+    ga_run_keep_window(&draft, (size_t)window, fits > 0 ? fits : 1);
+    return set_fit(console, &draft);
+}

@@ -72,8 +72,8 @@ typedef int ga_command_exec(struct ga_console *console, size_t count, const char
 ga_command_exec ga_exec_run, ga_exec_pause, ga_exec_next, ga_exec_micro, ga_exec_event,
     ga_exec_back, ga_exec_goto, ga_exec_until, ga_exec_break, ga_exec_breaks, ga_exec_delete,
     ga_exec_flush, ga_exec_discard, ga_exec_reset;
-ga_command_exec ga_exec_set, ga_exec_mode, ga_exec_show, ga_exec_settings, ga_exec_init_from,
-    ga_exec_data;
+ga_command_exec ga_exec_set, ga_exec_mode, ga_exec_fit, ga_exec_refused, ga_exec_show,
+    ga_exec_settings, ga_exec_init_from, ga_exec_data;
 ga_command_exec ga_exec_slow, ga_exec_kill, ga_exec_restore;
 ga_command_exec ga_exec_fork, ga_exec_use, ga_exec_runs, ga_exec_drop, ga_exec_compare,
     ga_exec_replay;

@@ -63,6 +63,10 @@ static const struct ga_command commands[] = {
      GA_COMPLETE_SETTING, "changed data",
      "Shows the settings in force and what is pending, one setting in full, or what was changed as "
      "commands that reproduce it."},
+    {"fit", "", "B", GA_GROUP_CHANGING, 0, 1, 1, ga_exec_fit, GA_COMPLETE_NOTHING, "",
+     "Fits windows of B examples into the setting memory: the largest micro-batch that a replica "
+     "has room for, and the accumulation that makes the window B. `print memory` shows what a "
+     "replica takes."},
     {"settings", "", "", GA_GROUP_CHANGING, 0, 0, 0, ga_exec_settings, GA_COMPLETE_NOTHING, "",
      "Lists every setting with its values, default and meaning."},
     {"init-from", "", "FILE", GA_GROUP_CHANGING, GA_COMMAND_RESTARTS, 1, 1, ga_exec_init_from,
@@ -167,6 +171,10 @@ static const struct ga_command commands[] = {
      "how it begins; numbers are compared as numbers. In batch it does not wait."},
     {"expect", "", "CONDITION", GA_GROUP_SCRIPTS, 0, 1, MANY, ga_exec_expect, GA_COMPLETE_CONDITION,
      "", "Fails with what was found when the condition does not hold; the exit status is then 1."},
+    {"refused", "", "COMMAND ...", GA_GROUP_SCRIPTS, 0, 1, MANY, ga_exec_refused,
+     GA_COMPLETE_NOTHING, "",
+     "Tries a command that changes something and must be refused: says why it was, and goes on. "
+     "When it is not refused this fails as `expect` does."},
     {"wait", "", "key", GA_GROUP_SCRIPTS, 0, 1, 1, ga_exec_wait, GA_COMPLETE_NOTHING, "key",
      "Waits for a key; does nothing in batch."},
     {"view", "",

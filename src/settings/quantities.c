@@ -81,6 +81,23 @@ void ga_value_write_bytes(const struct ga_setting *row, const struct ga_settings
     append_bytes(to, value, binary_units);
 }
 
+int ga_value_read_bytes_or_off(const struct ga_setting *row, struct ga_settings *draft,
+                               const char *text)
+{
+    return ga_value_read_bytes(row, draft, strcmp(text, "off") == 0 ? "0" : text);
+}
+
+void ga_value_write_bytes_or_off(const struct ga_setting *row, const struct ga_settings *from,
+                                 struct ga_text *to)
+{
+    uint64_t value = 0;
+    memcpy(&value, (const char *)from + row->offset, sizeof(value));
+    if (value == 0)
+        ga_text_puts(to, "off");
+    else
+        append_bytes(to, value, binary_units);
+}
+
 static int read_rate(const struct ga_setting *row, const char *text, uint64_t *out)
 {
     char amount[64];

@@ -103,6 +103,7 @@ struct ga_settings {
         int32_t number[GA_MAX_DEVICES];
     } devices; /* of device cuda: replica r computes on number[r mod count] */
     enum ga_nonfinite nonfinite;
+    uint64_t memory;         /* bytes of a replica; 0: no budget */
     uint64_t history_budget; /* bytes */
     int64_t log_every;       /* updates between two logged lines */
 };

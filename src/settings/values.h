@@ -22,8 +22,9 @@ ga_value_reader ga_value_read_bound, ga_value_read_buffer;
 ga_value_writer ga_value_write_bound, ga_value_write_buffer;
 
 /* 0 stands for off. */
-ga_value_reader ga_value_read_int32_or_off, ga_value_read_real_or_off;
-ga_value_writer ga_value_write_int32_or_off, ga_value_write_real_or_off;
+ga_value_reader ga_value_read_int32_or_off, ga_value_read_real_or_off, ga_value_read_bytes_or_off;
+ga_value_writer ga_value_write_int32_or_off, ga_value_write_real_or_off,
+    ga_value_write_bytes_or_off;
 
 ga_value_reader ga_value_read_switch, ga_value_read_choice;
 ga_value_writer ga_value_write_switch, ga_value_write_choice;

@@ -402,15 +402,3 @@ int ga_run_predict(struct ga_run *run, size_t first, size_t count, float *output
     batch.count = count;
     return run->compute->predict(context, run->server->weights, &batch, outputs);
 }
-
-void ga_run_memory(const struct ga_run *run, struct ga_memory *replica, uint64_t *run_bytes,
-                   uint64_t *history_bytes)
-{
-    size_t blocks = ga_run_state_blocks(run_set(run));
-
-    ga_model_memory(&run->net, run->compute, blocks, ga_plan_micro(run_set(run)), replica);
-    *run_bytes = replica->total * run->replicas + run->sum_bytes +
-                 (run->replicas + 2) * run->net.parameters * sizeof(float) +
-                 ga_dataset_bytes(run->data);
-    *history_bytes = 0;
-}

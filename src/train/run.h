@@ -61,6 +61,17 @@ const char *ga_run_collective(const struct ga_run *run);
 /* Rules between settings, and between settings and data (NULL: none yet). */
 int ga_run_check_settings(const struct ga_settings *settings, const struct ga_dataset *data);
 
+/*
+ * The budget of a replica, the setting memory: refuses a micro-batch that is too large, naming the
+ * largest that fits (0: none; without a budget GA_MAX_WINDOW) and the accumulation that keeps the
+ * window. ga_run_keep_window() sets accum, and batch or global, so that a window of `window`
+ * examples goes in micro-batches of at most `batch`.
+ */
+int ga_run_check_memory(const struct ga_settings *settings, const struct ga_dataset *data);
+size_t ga_run_largest_batch(const struct ga_settings *settings, const struct ga_net *net,
+                            const struct ga_compute *compute);
+void ga_run_keep_window(struct ga_settings *settings, size_t window, size_t batch);
+
 /* Refuses model and data that do not fit, windows beyond the exact bound, tails that cannot work.
  */
 int ga_run_open(struct ga_run **out, const struct ga_run_start *start);
@@ -177,7 +188,7 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state);
 const struct ga_event *ga_run_last_event(const struct ga_run *run); /* kind NONE before the first */
 const struct ga_update_record *ga_run_last_record(const struct ga_run *run); /* NULL before */
 
-/* Memory of one replica, and of the whole run. */
+/* Memory of one replica to the byte, and of the whole run, its data included. */
 void ga_run_memory(const struct ga_run *run, struct ga_memory *replica, uint64_t *run_bytes,
                    uint64_t *history_bytes);
 

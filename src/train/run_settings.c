@@ -141,7 +141,9 @@ int ga_run_check_settings(const struct ga_settings *settings, const struct ga_da
     if (check_device(settings, data) < 0)
         return ga_error_code();
     ga_run_stream_spec(settings, ga_dataset_table(data)->train, &spec);
-    return ga_stream_check(&spec, (size_t)ga_plan_window(settings));
+    if (ga_stream_check(&spec, (size_t)ga_plan_window(settings)) < 0)
+        return ga_error_code();
+    return ga_run_check_memory(settings, data);
 }
 
 /* Copies the rows of one kind; both sides are valid, so reading back cannot fail. */

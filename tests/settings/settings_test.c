@@ -182,6 +182,8 @@ static const struct {
     {"devices", "cuda:0", "cuda:0"},
     {"devices", "cuda:1,cuda:0,cuda:1", "cuda:1,cuda:0,cuda:1"},
     {"nonfinite", "apply", "apply"},
+    {"memory", "off", "off"},
+    {"memory", "8 MiB", "8MiB"},
     {"history-budget", "1 GiB", "1GiB"},
     {"history-budget", "0", "0"},
     {"history-budget", "1000", "1000B"},

@@ -97,15 +97,17 @@ static void draw_device(const struct ga_device_row *device, const struct ga_tabl
                         struct ga_cells *cells, int row)
 {
     char text[GA_FIGURE_TEXT];
-    int last = device->first_replica + device->replicas - 1;
+    int first = device->first_replica, last = first + device->replicas - 1;
 
     ga_table_text(&columns[NAME], &place[NAME], cells, row, device->name, GA_ROLE_TITLE,
                   GA_ATTR_BOLD);
     draw_kind(device, place, cells, row);
-    if (device->replicas > 1)
-        snprintf(text, sizeof text, "%d..%d", device->first_replica, last);
+    if (device->replicas > 1 && device->step > 1)
+        snprintf(text, sizeof text, "%d,%d..", first, first + device->step);
+    else if (device->replicas > 1)
+        snprintf(text, sizeof text, "%d..%d", first, last);
     else
-        snprintf(text, sizeof text, device->replicas ? "%d" : "-", device->first_replica);
+        snprintf(text, sizeof text, device->replicas ? "%d" : "-", first);
     ga_table_text(&columns[REPLICAS], &place[REPLICAS], cells, row, text, GA_ROLE_TEXT, 0);
     draw_sensors(device, place, cells, row);
 }

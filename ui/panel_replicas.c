@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "console/describe_device.h"
 #include "ui/figure.h"
 #include "ui/panels.h"
 #include "ui/table.h"
@@ -74,15 +75,6 @@ static void replicas_close(struct ga_panel_state *state)
 static int listed(const struct ga_view *view)
 {
     return (int)(view->replicas < GA_VIEW_REPLICAS ? view->replicas : GA_VIEW_REPLICAS);
-}
-
-static const struct ga_device_row *device_of(const struct ga_closeup *closeup, int replica)
-{
-    for (size_t i = 0; i < closeup->devices && i < GA_DEVICE_ROWS; i++)
-        if (replica >= closeup->device[i].first_replica &&
-            replica < closeup->device[i].first_replica + closeup->device[i].replicas)
-            return &closeup->device[i];
-    return NULL;
 }
 
 /* Whether any device says how hot it is: else a column of n/a says nothing. */
@@ -189,7 +181,6 @@ static void draw_seat(const struct line *line, const struct ga_scene *scene, int
 
 static void draw_machine(const struct line *line, const struct ga_scene *scene, int number)
 {
-    const struct ga_device_row *device = device_of(scene->closeup, number);
     char text[GA_FIGURE_TEXT];
     uint64_t bytes = scene->closeup->memory.total;
 
@@ -197,7 +188,11 @@ static void draw_machine(const struct line *line, const struct ga_scene *scene, 
     cell(line, BUSY, ga_figure_percent(text, scene->closeup->busy[number]), GA_ROLE_TEXT, 0);
     cell(line, MEMORY, bytes ? ga_figure_bytes(text, (double)bytes) : "n/a", GA_ROLE_DIM, 0);
     draw_seat(line, scene, number);
-    cell(line, DEVICE, device ? device->name : "", GA_ROLE_DIM, 0);
+    if ((size_t)number < scene->closeup->replicas)
+        ga_seat_name(&scene->closeup->seat[number], text, sizeof text);
+    else
+        text[0] = '\0';
+    cell(line, DEVICE, text, GA_ROLE_DIM, 0);
 }
 
 static void draw_replica(const struct line *line, const struct ga_scene *scene, int number)

@@ -38,11 +38,11 @@ static void make_shares(struct ga_run *run, struct ga_closeup *out)
 
 static void make_device(struct ga_run *run, struct ga_closeup *out)
 {
-    const struct ga_settings *settings = ga_run_settings(run);
     struct ga_device_row *row = &out->device[0];
-    const char *name = ga_choice_word("device", (int)settings->device);
+    bool here = ga_run_compute_of(run)->memory == NULL;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
+    out->replicas = ga_run_replicas(run);
     out->devices = 1;
     *row = (struct ga_device_row){.utilisation = (double)NAN,
                                   .temperature = (double)NAN,
@@ -50,9 +50,9 @@ static void make_device(struct ga_run *run, struct ga_closeup *out)
                                   .memory_total = (double)NAN,
                                   .power = (double)NAN,
                                   .clock = (double)NAN,
-                                  .first_replica = 0,
-                                  .replicas = (int32_t)ga_run_replicas(run)};
-    snprintf(row->name, sizeof row->name, "%s", name ? name : "?");
+                                  .replicas = here ? (int32_t)out->replicas : 0,
+                                  .step = 1};
+    snprintf(row->name, sizeof row->name, "cpu");
     snprintf(row->kind, sizeof row->kind, "%ld core%s, %s kernels", cores, cores == 1 ? "" : "s",
              ga_compute_cpu_kernel());
 }

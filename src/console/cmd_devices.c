@@ -16,16 +16,29 @@
 #define PROMPT_NS INT64_C(200000000)
 #define SCRIPT_NS INT64_C(5000000000)
 
+/* Without the domain where that is the usual one. */
+static void write_place(const struct ga_pci *pci, char *out, size_t size)
+{
+    char text[GA_PCI_TEXT];
+
+    ga_pci_write(text, pci);
+    snprintf(out, size, "%s", pci->domain == 0 ? strchr(text, ':') + 1 : text);
+}
+
 void ga_device_name(const struct ga_picture_device *device, size_t index, char *out, size_t size)
 {
-    char pci[GA_PCI_TEXT];
-
-    if (!(device->info.valid & GA_SENSES_PCI)) {
+    if (device->info.valid & GA_SENSES_PCI)
+        write_place(&device->info.pci, out, size);
+    else
         snprintf(out, size, "gpu %zu", index);
-        return;
-    }
-    ga_pci_write(pci, &device->info.pci);
-    snprintf(out, size, "%s", strncmp(pci, "0000:", 5) == 0 ? pci + 5 : pci);
+}
+
+void ga_seat_name(const struct ga_seat *seat, char *out, size_t size)
+{
+    if (seat->gpu && seat->pci.domain != UINT32_MAX)
+        write_place(&seat->pci, out, size);
+    else
+        snprintf(out, size, seat->gpu ? "gpu" : "cpu");
 }
 
 double ga_device_clock(const struct ga_device_sample *sample)

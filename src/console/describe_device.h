@@ -10,6 +10,9 @@
 /* Its place on the PCI bus, "3b:00.0"; "gpu 0" where it does not say. */
 void ga_device_name(const struct ga_picture_device *device, size_t index, char *out, size_t size);
 
+/* Of a replica's: the GPU's place, or "cpu". */
+void ga_seat_name(const struct ga_seat *seat, char *out, size_t size);
+
 /* Hz; NaN: not known. */
 double ga_device_clock(const struct ga_device_sample *sample);
 

@@ -43,6 +43,24 @@ static void take_gpu(const struct ga_picture_device *device, size_t index,
     ga_text_free(&note);
 }
 
+/* Which replicas have their seat there: they take turns on cards. */
+static void count_seats(const struct ga_closeup *closeup, const struct ga_picture_device *device,
+                        struct ga_device_row *row)
+{
+    for (size_t r = 0; r < closeup->replicas && r < GA_VIEW_REPLICAS; r++) {
+        const struct ga_seat *seat = &closeup->seat[r];
+
+        if (!seat->gpu || !(device->info.valid & GA_SENSES_PCI) ||
+            !ga_pci_same(&seat->pci, &device->info.pci))
+            continue;
+        if (row->replicas == 0)
+            row->first_replica = (int32_t)r;
+        else if (row->replicas == 1)
+            row->step = (int32_t)r - row->first_replica;
+        row->replicas++;
+    }
+}
+
 static void take_gpus(struct ga_watch *watch, struct ga_closeup *out)
 {
     const struct ga_picture *picture = &watch->picture;
@@ -55,14 +73,17 @@ static void take_gpus(struct ga_watch *watch, struct ga_closeup *out)
         snprintf(out->no_gpu, sizeof out->no_gpu, "GPUs: NVML has not answered yet");
     else if (picture->devices == 0)
         snprintf(out->no_gpu, sizeof out->no_gpu, "no GPUs: NVML lists none");
-    for (size_t i = 0; i < picture->devices && out->devices < GA_DEVICE_ROWS; i++)
-        take_gpu(&picture->device[i], i, &out->device[out->devices++]);
+    for (size_t i = 0; i < picture->devices && out->devices < GA_DEVICE_ROWS; i++) {
+        struct ga_device_row *row = &out->device[out->devices++];
+
+        take_gpu(&picture->device[i], i, row);
+        count_seats(out, &picture->device[i], row);
+    }
 }
 
 void ga_readings_make(struct ga_watch *watch, unsigned parts, struct ga_closeup *out)
 {
     struct ga_devices *devices = ga_engine_devices(watch->engine);
-    const size_t replicas = (size_t)out->device[0].replicas;
 
     out->seats = 0;
     if (parts & (GA_LOOK_SEATS | GA_LOOK_DEVICES))
@@ -70,7 +91,7 @@ void ga_readings_make(struct ga_watch *watch, unsigned parts, struct ga_closeup 
     if (parts & GA_LOOK_DEVICES)
         take_gpus(watch, out);
     if (parts & GA_LOOK_SEATS) {
-        out->seats = replicas < GA_VIEW_REPLICAS ? replicas : GA_VIEW_REPLICAS;
+        out->seats = out->replicas < GA_VIEW_REPLICAS ? out->replicas : GA_VIEW_REPLICAS;
         ga_devices_read_seats(devices, out->seat, out->seats, out->readings);
     }
     watch->rings = (parts & GA_LOOK_DEVICES) != 0;

@@ -129,7 +129,8 @@ struct ga_device_row {
     double power;                     /* W */
     double clock;                     /* Hz */
     char note[96];                    /* what it fails with, or what holds its clock; "" */
-    int32_t first_replica, replicas;
+    int32_t first_replica, replicas;  /* how many have their seat there, and the first of them */
+    int32_t step;                     /* from one to the next, when there are several */
 };
 #define GA_DEVICE_ROWS 16
 
@@ -143,6 +144,7 @@ struct ga_closeup {
     struct ga_law law;
     struct ga_memory memory; /* of one replica, bytes */
     uint64_t run_bytes, history_bytes;
+    size_t replicas; /* of the run */
     size_t devices;
     struct ga_device_row device[GA_DEVICE_ROWS];
     char no_gpu[192]; /* why there are no GPUs among them, in NVML's own words; "" */

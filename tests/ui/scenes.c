@@ -258,6 +258,7 @@ static void fill_closeup(struct ga_closeup *closeup, const struct ga_view *view,
     closeup->parameters = 16;
     closeup->memory = (struct ga_memory){64, 256, 0, 1100, 1420};
     closeup->history_bytes = 130800;
+    closeup->replicas = (size_t)replicas;
     closeup->devices = 1;
     closeup->device[0] = (struct ga_device_row){.name = "cpu",
                                                 .kind = "8 cores, avx2 kernels",

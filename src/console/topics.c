@@ -103,6 +103,21 @@ static const struct ga_topic topics[] = {
      "Here: there is one reduction per update whatever A is (`print bytes`), of sums\n"
      "and weights, and an empty part is simply not run.\n"},
 
+    {"utilisation", "utilization util nvml monitor temperature",
+     "How busy devices are, and where that is shown",
+     "`devices` and the devices panel (key 9) list this process, and every GPU that\n"
+     "NVIDIA's management library (NVML) knows, by its place on the PCI bus: its share\n"
+     "of time at work, memory, temperature, power, clock, and what holds the clock.\n"
+     "In the replica table `util` is the replica's own while it trains: its GPU's, or\n"
+     "the share of one core by the thread that works for it. Small items are computed\n"
+     "by one thread for all replicas, which then read the same; `busy` and `idle` are\n"
+     "shares of the run's virtual time and another thing.\n"
+     "`log jsonl FILE devices` writes it for each replica.\n"
+     "What is not known reads n/a, in logs null (csv: nan). Without a GPU or driver\n"
+     "the first line about NVML says why in its own words, and all else is as before.\n"
+     "NVML is loaded when one of these asks for it. It runs on a thread of its own:\n"
+     "a driver that stalls, fails or loses a GPU holds neither training nor a key.\n"},
+
     {"all-reduce", "allreduce ring nccl collective",
      "All-reduce: every replica gets the sum of all",
      "Each of P replicas has a vector; afterwards each has the sum. A ring does it in\n"

@@ -300,7 +300,8 @@ static void test_logs_and_exports(void **state)
     run_with_file(place, "log csv", "a.csv", " every 5");
     refuse_with_file(place, "log csv", "a.csv", "", "logged to already");
     refuse_with_file(place, "log csv", "b.csv", " every 0", "every");
-    refuse_with_file(place, "log csv", "b.csv", " 5", "expected `log csv PATH [every N] [devices]`");
+    refuse_with_file(place, "log csv", "b.csv", " 5",
+                     "expected `log csv PATH [every N] [devices]`");
     refuse_with_file(place, "log csv", "none/b.csv", "", "cannot");
     refuse_with_file(place, "log off", "b.csv", "", "no such log");
     capture_refused(capture, "log xml x", "jsonl, csv");

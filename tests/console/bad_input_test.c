@@ -143,7 +143,7 @@ static const struct {
     {"save .", "."},
     {"export weights missing/a.safetensors", "missing/a.safetensors"},
     {"log jsonl missing/a.jsonl", "missing/a.jsonl"},
-    {"log tensorboard x", "expected one of: jsonl, csv"},
+    {"log tensorboards x", "expected one of: jsonl, csv"},
 };
 
 static char *make_files(void)

@@ -146,6 +146,7 @@ static void close_app(struct ga_app *app)
     free(app->palette_keys);
     ga_decoder_close(app->decoder);
     ga_screen_close(app->screen);
+    ga_recorder_close(app->recorder);
     ga_runs_close(app->runs);
     ga_samples_close(app->samples);
     ga_log_lines_close(app->log);

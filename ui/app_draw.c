@@ -233,6 +233,19 @@ static void make_layout(struct ga_app *app, const struct ga_view *view)
     ga_lesson_fit(&app->lesson, ga_layout_rect(&app->layout, GA_PANEL_LESSON).rows - 2);
 }
 
+/* A recording that fails is told of once, and ended. */
+static void record(struct ga_app *app, struct cursor cursor)
+{
+    const char *text = NULL;
+    if (ga_recorder_show(app->recorder, &app->cells, ga_display_theme(&app->display), cursor.row,
+                         cursor.column) == 0)
+        return;
+    text = ga_error_text();
+    ga_log_lines_add(app->log, GA_LOG_FAILURE, "", text, strlen(text));
+    ga_recorder_close(app->recorder);
+    app->recorder = NULL;
+}
+
 void ga_app_draw(struct ga_app *app)
 {
     struct ga_hint hint[HINTS];
@@ -254,5 +267,7 @@ void ga_app_draw(struct ga_app *app)
     const struct cursor cursor = draw_command(app);
     ga_term_show(app->term, &app->cells, ga_display_theme(&app->display), cursor.row,
                  cursor.column);
+    if (app->recorder)
+        record(app, cursor);
     app->drawn_ns = now_ns;
 }

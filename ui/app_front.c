@@ -143,6 +143,23 @@ static int app_save_display(void *self, const char *path)
     return code;
 }
 
+static int app_cast(void *self, const char *path)
+{
+    struct ga_app *app = self;
+    struct ga_recorder *old = app->recorder;
+    if (path)
+        return ga_recorder_open(&app->recorder, path, &app->cells, app->display.utf8,
+                                app->display.colored);
+    app->recorder = NULL;
+    return ga_recorder_close(old);
+}
+
+static const char *app_cast_path(void *self)
+{
+    const struct ga_app *app = self;
+    return app->recorder ? ga_recorder_path(app->recorder) : NULL;
+}
+
 struct ga_front ga_app_front(struct ga_app *app)
 {
     return (struct ga_front){.self = app,
@@ -152,5 +169,7 @@ struct ga_front ga_app_front(struct ga_app *app)
                              .leaves = app_leaves,
                              .say = app_say,
                              .view = app_view,
-                             .save_display = app_save_display};
+                             .save_display = app_save_display,
+                             .cast = app_cast,
+                             .cast_path = app_cast_path};
 }

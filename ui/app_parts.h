@@ -26,6 +26,7 @@
 #include "ui/log_lines.h"
 #include "ui/palette.h"
 #include "ui/panel.h"
+#include "ui/recorder.h"
 #include "ui/runs.h"
 #include "ui/samples.h"
 #include "ui/screen.h"
@@ -75,6 +76,7 @@ struct ga_app {
     struct ga_log_lines *log;
     struct ga_closeup *closeup;
     struct ga_screen *screen;
+    struct ga_recorder *recorder; /* NULL: nothing is recorded */
     struct ga_palette *palette;
     struct ga_palette_key *palette_keys; /* for it, as long as it is open */
     struct ga_cells cells;

@@ -118,9 +118,51 @@ int ga_logs_check(struct ga_console *console)
     return 0;
 }
 
+/* The recording of the screen under way; NULL: there is none. */
+static const char *cast_path(const struct ga_console *console)
+{
+    const struct ga_front *front = &console->options.front;
+    return front->cast_path ? front->cast_path(front->self) : NULL;
+}
+
+static int start_cast(struct ga_console *console, size_t count, const char *const *word)
+{
+    const struct ga_front *front = &console->options.front;
+    if (count != 2)
+        return ga_fail(GA_EINPUT, "log cast: expected `log cast PATH`");
+    if (!front->cast)
+        return ga_fail(GA_EUNSUPPORTED, "log cast: there is no screen here to record: expected the "
+                                        "full-screen console");
+    if (cast_path(console))
+        return ga_fail(GA_ESTATE,
+                       "the screen is being recorded to %s already: expected `log off` "
+                       "first",
+                       cast_path(console));
+    const int code = front->cast(front->self, word[1]);
+    if (code == 0)
+        ga_say(console, "the screen is recorded to %s until `log off`", word[1]);
+    return code;
+}
+
+/* Ends the recording if it is to `path`, or to any file for NULL. 1: it was; 0: it was not. */
+static int end_cast(struct ga_console *console, const char *path)
+{
+    const struct ga_front *front = &console->options.front;
+    const char *cast = cast_path(console);
+    if (!cast || (path && strcmp(cast, path) != 0))
+        return 0;
+    ga_say(console, "log %s is closed", cast);
+    const int code = front->cast(front->self, NULL);
+    return code < 0 ? code : 1;
+}
+
 static int list_logs(struct ga_console *console)
 {
     size_t found = 0;
+    if (cast_path(console)) {
+        ga_say(console, "log cast %s", cast_path(console));
+        found++;
+    }
     for (size_t k = 0; k < GA_LOGS; k++) {
         struct ga_log_status status;
         if (!console->log[k])
@@ -138,7 +180,10 @@ static int list_logs(struct ga_console *console)
 
 static int end_logs(struct ga_console *console, const char *path)
 {
-    size_t found = 0;
+    const int ended = end_cast(console, path);
+    if (ended < 0)
+        return ended;
+    size_t found = (size_t)ended;
     for (size_t k = 0; k < GA_LOGS; k++) {
         if (!console->log[k] || (path && strcmp(ga_log_path(console->log[k]), path) != 0))
             continue;
@@ -235,6 +280,8 @@ int ga_exec_log(struct ga_console *console, size_t count, const char *const *wor
 {
     if (count == 0)
         return list_logs(console);
+    if (ga_word_same(word[0], "cast"))
+        return start_cast(console, count, word);
     if (!ga_word_same(word[0], "off"))
         return start_log(console, count, word);
     if (count > 2)

@@ -137,14 +137,15 @@ static const struct ga_command commands[] = {
      "weights: a safetensors file under PyTorch's names. history: every recorded update, as CSV "
      "for a name in .csv, else as JSON lines. code: a short program for that framework that trains "
      "the same in mode sync, and with PyTorch in mode local."},
-    {"log", "", "[jsonl | csv | tensorboard PATH [every N] [devices] | off [PATH]]",
+    {"log", "", "[jsonl | csv | tensorboard PATH [every N] [devices] | cast PATH | off [PATH]]",
      GA_GROUP_KEEPING, GA_COMMAND_WRITES, 0, 5, ga_exec_log, GA_COMPLETE_FILE,
-     "jsonl csv tensorboard off",
+     "jsonl csv tensorboard cast off",
      "Logs every update of the current run, or every N-th, as training goes on; `log` lists the "
      "logs, `log off` closes them. tensorboard: PATH is a folder of event files, of the windows "
      "and of each replica. With devices each line also says how busy the seat of each replica "
      "was: replica_0_util, replica_0_memory, replica_0_temperature, replica_0_power, ...; null "
-     "(csv: nan) where nobody knows. `help log-fields` has all fields."},
+     "(csv: nan) where nobody knows. `help log-fields` has all fields. cast records the "
+     "screen itself, as an asciicast."},
     {"save-display", "", "FILE", GA_GROUP_KEEPING, GA_COMMAND_WRITES, 1, 1, ga_exec_save_display,
      GA_COMPLETE_FILE, "",
      "Writes the screen as it is: as a picture for a name in .svg, else as text."},

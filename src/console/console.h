@@ -48,6 +48,9 @@ struct ga_front {
     /* `view WORDS` and `save-display FILE`: what a screen shows. 0 or a code with its text. */
     int (*view)(void *self, size_t count, const char *const *word);
     int (*save_display)(void *self, const char *path);
+    /* `log cast PATH`: records what the screen shows from now on; NULL ends it. 0 or a code. */
+    int (*cast)(void *self, const char *path);
+    const char *(*cast_path)(void *self); /* of the recording under way; NULL: there is none */
 };
 
 struct ga_console_options {

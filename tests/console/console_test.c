@@ -394,6 +394,19 @@ static void test_close_while_lines_wait(void **state)
     capture_close(&capture);
 }
 
+/* What only a screen can do is refused without one. */
+static void test_without_a_screen(void **state)
+{
+    (void)state;
+    struct capture capture;
+    capture_open(&capture, true, false, NULL);
+    capture_refused(&capture, "log cast x.cast", "there is no screen here");
+    capture_refused(&capture, "log cast", "expected `log cast PATH`");
+    capture_refused(&capture, "log cast a b", "expected `log cast PATH`");
+    capture_refused(&capture, "save-display x.svg", "there is no screen here");
+    capture_close(&capture);
+}
+
 static void test_readonly(void **state)
 {
     (void)state;
@@ -428,6 +441,7 @@ int main(void)
         IN_SCRIPT(test_model_and_data_must_fit),
         cmocka_unit_test_setup_teardown(test_typed_lines_return_at_once, open_typed, close_capture),
         cmocka_unit_test(test_close_while_lines_wait),
+        cmocka_unit_test(test_without_a_screen),
         cmocka_unit_test(test_readonly),
     };
     return ga_test_main(tests);

@@ -1,6 +1,7 @@
 /* What may and may not be on the screen: characters, colours, sizes, the output of libraries. */
 #include "pseudo.h"
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,6 +255,70 @@ static void last_words_are_not_lost(void **state)
     pty_expect(pty, "NOISE before the end");
 }
 
+/* The last screen that a recording leads to, on a terminal of its own. */
+static char *play(const char *path)
+{
+    struct pty player = {.rows = 36, .columns = 120, .home = NULL};
+    char *bytes = ga_test_read_file(path, NULL);
+    char *rest = NULL;
+    int events = 0;
+    pty_open_screen(&player);
+    for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        json_t *event = json_loads(line, 0, NULL);
+        assert_non_null(event);
+        const char *kind = json_string_value(json_array_get(event, 1));
+        const char *data = json_string_value(json_array_get(event, 2));
+        if (kind && *kind == 'o')
+            pty_feed(&player, data, strlen(data));
+        else if (kind && sscanf(data, "%dx%d", &player.columns, &player.rows) == 2)
+            pty_fit_screen(&player);
+        events += kind != NULL;
+        json_decref(event);
+    }
+    assert_true(events > 3);
+    char *screen = pty_screen(&player);
+    pty_close_screen(&player);
+    free(bytes);
+    return screen;
+}
+
+/* Played back, a recording leads to the screen that was there, at its last size. */
+static void a_recording_leads_to_the_same_screen(void **state)
+{
+    struct pty *pty = *state;
+    char *folder = ga_test_folder();
+    char *path = ga_test_path(folder, "a.cast");
+    char line[512];
+    pty_open(pty, NULL);
+    pty_expect(pty, "PAUSED");
+    snprintf(line, sizeof(line), ":log cast %s\r", path);
+    pty_type(pty, line);
+    pty_expect(pty, "the screen is recorded to");
+    pty_type(pty, ":log cast other\r");
+    pty_expect(pty, "already");
+    train_a_little(pty);
+    pty_resize(pty, 30, 100);
+    pty_type(pty, "TTTg"); /* themes, glyphs */
+    pty_type(pty, ":say half ty");
+    pty_expect(pty, "(gaconsole) say half ty");
+    pty_settle(pty);
+    char *shown = pty_screen(pty);
+    char *played = play(path);
+    assert_string_equal(shown, played);
+    pty_type(pty, "ped\r:log\r");
+    pty_expect(pty, "log cast ");
+    pty_type(pty, ":log off\r");
+    pty_expect(pty, "is closed");
+    pty_type(pty, ":log\r");
+    pty_expect(pty, "no logs");
+    pty_type(pty, "q");
+    pty_expect_exit(pty, 0);
+    free(shown);
+    free(played);
+    free(path);
+    ga_test_folder_remove(folder);
+}
+
 static const struct CMUnitTest tests[] = {
     PTY_TEST(without_utf8_nothing_is_beyond_ascii),
     PTY_TEST(glyphs_change_while_it_runs),
@@ -264,6 +329,7 @@ static const struct CMUnitTest tests[] = {
     PTY_TEST(sizes_change_anywhere),
     PTY_TEST(stray_output_goes_to_the_log),
     PTY_TEST(last_words_are_not_lost),
+    PTY_TEST(a_recording_leads_to_the_same_screen),
 };
 
 int main(void)

@@ -56,6 +56,27 @@ static void open_vterm(struct pty *pty)
     pty->visible = true;
 }
 
+void pty_open_screen(struct pty *pty)
+{
+    open_vterm(pty);
+}
+
+void pty_feed(struct pty *pty, const char *bytes, size_t count)
+{
+    vterm_input_write(pty->vterm, bytes, count);
+}
+
+void pty_fit_screen(struct pty *pty)
+{
+    vterm_set_size(pty->vterm, pty->rows, pty->columns);
+}
+
+void pty_close_screen(struct pty *pty)
+{
+    vterm_free(pty->vterm);
+    pty->vterm = NULL;
+}
+
 static void apply(const char *const *env)
 {
     for (; env && *env; env++) {

@@ -44,6 +44,12 @@ int pty_setup(void **state);
 int pty_teardown(void **state);
 #define PTY_TEST(test) cmocka_unit_test_setup_teardown(test, pty_setup, pty_teardown)
 
+/* A screen without a program: rows and columns are the caller's, bytes go in by pty_feed(). */
+void pty_open_screen(struct pty *pty);
+void pty_feed(struct pty *pty, const char *bytes, size_t count);
+void pty_fit_screen(struct pty *pty); /* to rows and columns */
+void pty_close_screen(struct pty *pty);
+
 /* Starts the program, anew when one was open; NULL: the defaults. */
 void pty_open(struct pty *pty, const struct pty_options *options);
 void pty_close(struct pty *pty); /* a program that still runs is killed */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "console/command.h"
@@ -13,6 +14,7 @@
 #include "settings/words.h"
 #include "storage/checkpoint.h"
 #include "storage/export.h"
+#include "storage/export_svg.h"
 #include "storage/weights.h"
 
 struct save_request {
@@ -156,14 +158,56 @@ static int export_history(struct ga_console *console, const char *path)
     return code;
 }
 
+/* What a picture says above its charts. */
+struct caption {
+    struct ga_text title, subtitle;
+};
+
+static int write_caption(struct ga_run *run, void *arg)
+{
+    struct caption *caption = arg;
+    const struct ga_settings *set = ga_run_settings(run);
+    char hash[GA_HASH_TEXT];
+    ga_hash_format(hash, ga_run_hash(run));
+    ga_describe_mode(set, &caption->title);
+    ga_text_printf(&caption->title, ", %d replicas x accumulation %d x batch %d, %s, lr ",
+                   (int)set->replicas, (int)set->accum, (int)set->batch,
+                   ga_choice_word("optimizer", (int)set->optimizer));
+    ga_text_number(&caption->title, set->lr);
+    ga_text_printf(&caption->subtitle, "%s: ", ga_dataset_name(ga_run_data(run)));
+    ga_dataset_describe(ga_run_data(run), &caption->subtitle);
+    ga_text_printf(&caption->subtitle, "; %zu parameters; update %" PRIu64 ", hash %.8s",
+                   ga_run_net_of(run)->parameters, ga_run_counters(run)->updates, hash);
+    return ga_text_failed(&caption->title) || ga_text_failed(&caption->subtitle) ? (int)GA_ENOMEM
+                                                                                 : 0;
+}
+
+static int export_svg(struct ga_console *console, const char *path)
+{
+    struct caption caption = {GA_TEXT_INIT, GA_TEXT_INIT};
+    struct ga_export_svg *export = NULL;
+    int code = ga_export_svg_open(&export);
+    if (code == 0)
+        code = ga_engine_call(console->engine, write_caption, &caption);
+    if (code == 0)
+        code = ga_engine_records(console->engine, ga_export_svg_record, export);
+    if (code == 0)
+        code = ga_export_svg_write(export, path, ga_text_get(&caption.title),
+                                   ga_text_get(&caption.subtitle));
+    ga_export_svg_close(export);
+    ga_text_free(&caption.title);
+    ga_text_free(&caption.subtitle);
+    return code;
+}
+
 int ga_exec_export(struct ga_console *console, size_t count, const char *const *word)
 {
     if (strcmp(word[0], "code") == 0 && count == 3)
         return ga_export_code(console, word[1], word[2]);
     if (strcmp(word[0], "code") == 0 || count == 3)
         return ga_fail(GA_EINPUT,
-                       "export %s: expected `export weights FILE`, `export history "
-                       "FILE` or `export code tensorflow|pytorch FILE`",
+                       "export %s: expected `export weights FILE`, `export history FILE`, "
+                       "`export svg FILE` or `export code tensorflow|pytorch FILE`",
                        word[0]);
     char *path = ga_join(1, word + 1);
     int code = path ? 0 : (int)GA_ENOMEM;
@@ -171,8 +215,10 @@ int ga_exec_export(struct ga_console *console, size_t count, const char *const *
         code = ga_engine_call(console->engine, export_weights, path);
     else if (code == 0 && strcmp(word[0], "history") == 0)
         code = export_history(console, path);
+    else if (code == 0 && strcmp(word[0], "svg") == 0)
+        code = export_svg(console, path);
     else if (code == 0)
-        code = ga_fail(GA_EINPUT, "export %s: expected weights, history or code", word[0]);
+        code = ga_fail(GA_EINPUT, "export %s: expected weights, history, svg or code", word[0]);
     if (code == 0)
         ga_say(console, "%s written to %s", word[0], path);
     free(path);

@@ -132,10 +132,11 @@ static const struct ga_command commands[] = {
     {"load", "", "FILE", GA_GROUP_KEEPING, GA_COMMAND_RESTARTS, 1, 1, ga_exec_load,
      GA_COMPLETE_FILE, "",
      "Takes up a saved run, also in the middle of a window, to the same bits."},
-    {"export", "", "weights | history | code tensorflow|pytorch FILE", GA_GROUP_KEEPING,
-     GA_COMMAND_WRITES, 2, 3, ga_exec_export, GA_COMPLETE_FILE, "weights history code",
+    {"export", "", "weights | history | svg | code tensorflow|pytorch FILE", GA_GROUP_KEEPING,
+     GA_COMMAND_WRITES, 2, 3, ga_exec_export, GA_COMPLETE_FILE, "weights history svg code",
      "weights: a safetensors file under PyTorch's names. history: every recorded update, as CSV "
-     "for a name in .csv, else as JSON lines. code: a short program for that framework that trains "
+     "for a name in .csv, else as JSON lines. svg: charts of the run by updates, a picture for "
+     "browsers and papers. code: a short program for that framework that trains "
      "the same in mode sync, and with PyTorch in mode local."},
     {"log", "", "[jsonl | csv | tensorboard PATH [every N] [devices] | cast PATH | off [PATH]]",
      GA_GROUP_KEEPING, GA_COMMAND_WRITES, 0, 5, ga_exec_log, GA_COMPLETE_FILE,

@@ -313,10 +313,12 @@ static void test_logs_and_exports(void **state)
     capture_contains(capture, "a.csv is closed\n");
     assert_int_equal(count_lines(place, "a.jsonl"), 20);
     assert_int_equal(count_lines(place, "a.csv"), 5);
+    run_with_file(place, "export svg", "h.svg", "");
     run_with_file(place, "export history", "h.csv", "");
     assert_int_equal(count_lines(place, "h.csv"), 21);
     refuse_with_file(place, "export history", "none/h.csv", "", "none/h.csv");
-    refuse_with_file(place, "export pictures", "h.svg", "", "expected weights, history or code");
+    refuse_with_file(place, "export pictures", "h.svg", "",
+                     "expected weights, history, svg or code");
     for (int i = 0; i < 7; i++) {
         char name[16];
         snprintf(name, sizeof(name), "%d.jsonl", i);

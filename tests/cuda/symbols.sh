@@ -1,7 +1,8 @@
 #!/bin/sh
-# symbols.sh MODULE: it exports one function, and takes CUDA from shared libraries: what a test puts in
-# their place is what the module calls.
+# symbols.sh MODULE NCCL: it exports one function, and takes CUDA from shared libraries: what a test puts in
+# their place is what the module calls. NCCL is yes where the build has it.
 module=$1
+nccl=$2
 status=0
 exported=$(nm -D --defined-only "$module" | awk '{ print $3 }')
 if [ "$exported" != ga_cuda_module ]; then
@@ -14,6 +15,16 @@ for name in cudaMalloc cudaMemcpyAsync cudaStreamQuery __cudaLaunchKernel __cuda
         status=1
     fi
 done
+case $nccl in
+    yes)
+        for name in ncclAllReduce ncclCommInitRankConfig ncclCommAbort; do
+            if ! nm -D --undefined-only "$module" | grep -q " $name"; then
+                echo "$name is not taken from a shared libnccl"
+                status=1
+            fi
+        done
+        ;;
+esac
 if nm -D --undefined-only "$module" | grep -E ' (ga_|_Z|__cxa_(throw|guard))'; then
     echo "these were expected to be in the module or not needed"
     status=1

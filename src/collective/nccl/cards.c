@@ -3,7 +3,9 @@
 #include <cuda_runtime_api.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "collective/nccl/comm.h"
 #include "compute/cuda/device.h"
 #include "compute/cuda/exact_launch.h"
 
@@ -16,6 +18,7 @@ struct part {
 struct ga_group {
     size_t ranks;
     atomic_bool aborted;
+    struct ga_team *team; /* of the cards that met last by NCCL */
     struct part part[GA_CUDA_PLACES];
 };
 
@@ -23,12 +26,15 @@ struct ga_group {
 struct sum {
     struct ga_group *group;
     const void *const *buffers;
-    size_t own; /* the rank whose buffer is `result` already; else SIZE_MAX */
+    bool everywhere; /* every member gets the sum, in place of its own; else `result` does */
     void *result;
     size_t place; /* of the result */
     size_t count, bytes;
     enum ga_type type;
-    void *partial[GA_CUDA_PLACES]; /* by card: where its sum grows; NULL: it has no member yet */
+    void *partial[GA_CUDA_PLACES]; /* by card: where its sum grows; NULL: it has no member */
+    size_t card[GA_CUDA_PLACES];   /* cards with members, ascending */
+    size_t cards;
+    bool by_team; /* the cards met by NCCL */
 };
 
 static int cards_open(struct ga_group **out, size_t ranks)
@@ -60,6 +66,8 @@ static void cards_close(struct ga_group *group)
 {
     for (size_t place = 0; group && place < GA_CUDA_PLACES; place++)
         part_close(&group->part[place]);
+    if (group)
+        ga_team_close(group->team);
     free(group);
 }
 
@@ -126,32 +134,43 @@ static int wait(struct ga_group *group, size_t place)
     return ga_cuda_wait(group->part[place].stream, place, "a collective");
 }
 
-/* Rank's buffer joins its card's sum. */
+/* The first buffer of a card is where its sum grows, if it may, or is copied to there. */
+static int first_of_card(struct sum *s, size_t rank, size_t place)
+{
+    struct part *part = &s->group->part[place];
+    if (s->everywhere) {
+        memcpy(&s->partial[place], &s->buffers[rank], sizeof s->partial[place]);
+        return GA_OK;
+    }
+    if (place != s->place && ga_cuda_room_grow(&part->room, s->bytes, 0) < 0)
+        return ga_cuda_host()->error_code();
+    s->partial[place] = place == s->place ? s->result : part->room.device;
+    return copy(s->group, place, s->partial[place], s->buffers[rank], s->bytes);
+}
+
+/* A rank's buffer joins its card's sum. */
 static int join_rank(struct sum *s, size_t rank)
 {
-    const void *buffer = s->buffers[rank];
     size_t place = 0;
-    if (ga_cuda_place_of(buffer, &place) < 0 || part_take(s->group, place) < 0)
+    if (ga_cuda_place_of(s->buffers[rank], &place) < 0 || part_take(s->group, place) < 0)
         return ga_cuda_host()->error_code();
-    if (s->partial[place])
-        return add(s->group, place, s->partial[place], buffer, s->count, s->type);
-    if (place != s->place && ga_cuda_room_grow(&s->group->part[place].room, s->bytes, 0) < 0)
-        return ga_cuda_host()->error_code();
-    s->partial[place] = place == s->place ? s->result : s->group->part[place].room.device;
-    return copy(s->group, place, s->partial[place], buffer, s->bytes);
+    if (!s->partial[place])
+        return first_of_card(s, rank, place);
+    return add(s->group, place, s->partial[place], s->buffers[rank], s->count, s->type);
 }
 
 static int join_ranks(struct sum *s)
 {
     int code = GA_OK;
-    if (s->own != SIZE_MAX)
-        s->partial[s->place] = s->result;
     for (size_t rank = 0; code == GA_OK && rank < s->group->ranks; rank++)
-        if (s->buffers[rank] && rank != s->own)
+        if (s->buffers[rank])
             code = join_rank(s, rank);
-    for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++)
-        if (s->partial[place] && s->group->part[place].stream)
-            code = wait(s->group, place);
+    for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++) {
+        if (!s->partial[place])
+            continue;
+        s->card[s->cards++] = place;
+        code = wait(s->group, place);
+    }
     return code;
 }
 
@@ -175,13 +194,47 @@ static int join_card(struct sum *s, size_t place)
 static int join_cards(struct sum *s)
 {
     int code = part_take(s->group, s->place);
-    for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++)
-        if (s->partial[place] && place != s->place)
-            code = join_card(s, place);
-    if (code == GA_OK && !s->partial[s->place])
+    for (size_t i = 0; code == GA_OK && i < s->cards; i++)
+        if (s->card[i] != s->place)
+            code = join_card(s, s->card[i]);
+    if (code == GA_OK && s->cards == 0)
         code = ga_cuda_check(
             (int)cudaMemsetAsync(s->result, 0, s->bytes, s->group->part[s->place].stream), s->place,
             "clearing a sum");
+    return code == GA_OK ? wait(s->group, s->place) : code;
+}
+
+/* The team of these cards: the last one, or a new one in its place. */
+static int find_team(struct sum *s)
+{
+    struct ga_group *group = s->group;
+    if (ga_team_is_on(group->team, s->card, s->cards))
+        return GA_OK;
+    ga_team_close(group->team);
+    group->team = NULL;
+    return ga_team_open(&group->team, s->card, s->cards);
+}
+
+static int join_by_team(struct sum *s)
+{
+    void *buffer[GA_CUDA_PLACES];
+    struct CUstream_st *stream[GA_CUDA_PLACES];
+    size_t root = 0;
+    int code = find_team(s);
+    for (size_t i = 0; i < s->cards; i++) {
+        buffer[i] = s->partial[s->card[i]];
+        stream[i] = s->group->part[s->card[i]].stream;
+        root = s->card[i] == s->place ? i : root;
+    }
+    if (code == GA_OK)
+        code = ga_team_sum(s->group->team, buffer, s->everywhere ? GA_TEAM_ALL : root, s->count,
+                           s->type, stream);
+    s->by_team = true;
+    if (code < 0 || s->partial[s->place])
+        return code;
+    code = part_take(s->group, s->place);
+    if (code == GA_OK)
+        code = copy(s->group, s->place, s->result, buffer[root], s->bytes);
     return code == GA_OK ? wait(s->group, s->place) : code;
 }
 
@@ -191,37 +244,44 @@ static int sum_up(struct sum *s)
     s->bytes = s->count * type_bytes(s->type);
     if (code < 0 || s->count == 0)
         return code;
-    code = ga_cuda_place_of(s->result, &s->place);
+    if (!s->everywhere)
+        code = ga_cuda_place_of(s->result, &s->place);
     if (code == GA_OK)
         code = join_ranks(s);
-    return code == GA_OK ? join_cards(s) : code;
+    if (code < 0 || (s->everywhere && s->cards == 0))
+        return code;
+    if (s->everywhere) {
+        s->place = s->card[0];
+        s->result = s->partial[s->place];
+    }
+    return s->cards > 1 && ga_team_available() ? join_by_team(s) : join_cards(s);
 }
 
 static int cards_reduce(struct ga_group *group, const void *const *buffers, void *result,
                         size_t count, enum ga_type type)
 {
-    struct sum s = {.group = group,
-                    .buffers = buffers,
-                    .own = SIZE_MAX,
-                    .result = result,
-                    .count = count,
-                    .type = type};
+    struct sum s = {
+        .group = group, .buffers = buffers, .result = result, .count = count, .type = type};
     return sum_up(&s);
 }
 
-/* Each receiver's card fetches. */
-static int copy_to_all(struct ga_group *group, void *const *buffers, size_t root, size_t bytes)
+/* Each receiver's card fetches, from `root` or from its own card's entry of `near`. */
+static int copy_to_all(struct ga_group *group, void *const *buffers, const void *root,
+                       void *const *near, size_t bytes)
 {
     int code = GA_OK;
     for (size_t rank = 0; code == GA_OK && rank < group->ranks && bytes > 0; rank++) {
+        const void *from = root;
         size_t place = 0;
-        if (!buffers[rank] || buffers[rank] == buffers[root])
+        if (!buffers[rank])
             continue;
         code = ga_cuda_place_of(buffers[rank], &place);
         if (code == GA_OK)
             code = part_take(group, place);
-        if (code == GA_OK)
-            code = copy(group, place, buffers[rank], buffers[root], bytes);
+        if (near)
+            from = near[place];
+        if (code == GA_OK && buffers[rank] != from)
+            code = copy(group, place, buffers[rank], from, bytes);
     }
     for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++)
         if (group->part[place].stream)
@@ -232,20 +292,15 @@ static int copy_to_all(struct ga_group *group, void *const *buffers, size_t root
 static int cards_all_reduce(struct ga_group *group, void *const *buffers, size_t count,
                             enum ga_type type)
 {
-    size_t first = 0;
-    int code = GA_OK;
-    while (first < group->ranks && !buffers[first])
-        first++;
-    if (first == group->ranks)
-        return check(group, count, type);
     struct sum s = {.group = group,
                     .buffers = (const void *const *)buffers,
-                    .own = first,
-                    .result = buffers[first],
+                    .everywhere = true,
                     .count = count,
                     .type = type};
-    code = sum_up(&s);
-    return code == GA_OK ? copy_to_all(group, buffers, first, s.bytes) : code;
+    const int code = sum_up(&s);
+    if (code < 0 || s.cards == 0)
+        return code;
+    return copy_to_all(group, buffers, s.result, s.by_team ? s.partial : NULL, s.bytes);
 }
 
 static int cards_broadcast(struct ga_group *group, void *const *buffers, size_t root, size_t count,
@@ -257,12 +312,18 @@ static int cards_broadcast(struct ga_group *group, void *const *buffers, size_t 
         return ga_cuda_host()->fail(
             GA_EINPUT, "broadcast from rank %zu: expected a member of 0..%zu with a buffer", root,
             group->ranks - 1);
-    return copy_to_all(group, buffers, root, count * type_bytes(type));
+    return copy_to_all(group, buffers, buffers[root], NULL, count * type_bytes(type));
 }
+
+#ifdef GA_CUDA_NCCL
+#define BETWEEN_CARDS "NCCL"
+#else
+#define BETWEEN_CARDS "copies"
+#endif
 
 const struct ga_collective ga_collective_cards = {
     .name = "cards",
-    .reason = "replicas of one card are added there, then cards meet by copies between them",
+    .reason = "sums of one card's replicas are added there; then cards meet by " BETWEEN_CARDS,
     .ranks_limit = 0,
     .open = cards_open,
     .close = cards_close,

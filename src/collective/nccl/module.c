@@ -2,6 +2,7 @@
 #include "compute/cuda/module.h"
 
 #include "collective/nccl/cards.h"
+#include "collective/nccl/comm.h"
 #include "compute/cuda/device.h"
 #include "compute/cuda/exact.h"
 
@@ -14,7 +15,7 @@ ga_cuda_module(const struct ga_host *host)
         .version = GA_CUDA_MODULE_VERSION,
         .compute = devices,
         .collective = &ga_collective_cards,
-        .nccl = "not in this build",
+        .nccl = ga_team_version,
         .card = ga_cuda_card,
     };
     if (host->version != GA_CUDA_MODULE_VERSION ||

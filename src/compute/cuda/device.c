@@ -90,14 +90,6 @@ int ga_cuda_place_of(const void *buffer, size_t *place)
 
 #define SPIN_SECONDS 0.0002 /* most work is done by then; sleeping costs more */
 
-/* How long a card may take for one piece of work: a minute, or what GA_CUDA_DEADLINE says. */
-static double deadline(void)
-{
-    const char *text = getenv("GA_CUDA_DEADLINE");
-    const double seconds = text ? strtod(text, NULL) : 0;
-    return seconds > 0 ? seconds : 60;
-}
-
 static double seconds_since(const struct timespec *start)
 {
     struct timespec now;
@@ -105,26 +97,35 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
-int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what)
+void ga_cuda_patience_start(struct ga_cuda_patience *patience)
+{
+    const char *text = getenv("GA_CUDA_DEADLINE");
+    const double seconds = text ? strtod(text, NULL) : 0;
+    patience->limit = seconds > 0 ? seconds : 60;
+    clock_gettime(CLOCK_MONOTONIC, &patience->start);
+}
+
+bool ga_cuda_patience_wait(const struct ga_cuda_patience *patience)
 {
     const struct timespec nap = {0, 50000};
-    struct timespec start;
-    double waited = 0;
-    double limit = 0;
+    const double waited = seconds_since(&patience->start);
+    if (waited > SPIN_SECONDS)
+        nanosleep(&nap, NULL);
+    return waited < patience->limit;
+}
+
+int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what)
+{
+    struct ga_cuda_patience patience;
     cudaError_t error = cudaStreamQuery(stream);
-    clock_gettime(CLOCK_MONOTONIC, &start);
     if (error == cudaErrorNotReady)
-        limit = deadline();
-    while (error == cudaErrorNotReady && waited < limit) {
-        if (waited > SPIN_SECONDS)
-            nanosleep(&nap, NULL);
+        ga_cuda_patience_start(&patience);
+    while (error == cudaErrorNotReady && ga_cuda_patience_wait(&patience))
         error = cudaStreamQuery(stream);
-        waited = seconds_since(&start);
-    }
     if (error == cudaErrorNotReady) {
         (void)cudaGetLastError();
         return ga_cuda_host()->fail(GA_EIO, "cuda:%zu: %s: no answer after %g s", place, what,
-                                    limit);
+                                    patience.limit);
     }
     /* What a copy brought is the host's only after this. */
     if (error == cudaSuccess)

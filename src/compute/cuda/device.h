@@ -10,7 +10,9 @@
 #define GA_COMPUTE_CUDA_DEVICE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "compute/cuda/module.h"
 
@@ -38,8 +40,18 @@ int ga_cuda_use(size_t place);
 /* The card that device memory lies on. */
 int ga_cuda_place_of(const void *buffer, size_t *place);
 
-/* Until all work of the stream is done; fails with the first error of it, or after as many seconds
- * as GA_CUDA_DEADLINE in the environment says, else a minute. */
+/* How long is waited for a card: as many seconds as GA_CUDA_DEADLINE in the environment says, else
+ * a minute. wait() lets a moment pass, and is false when the time is up. */
+struct ga_cuda_patience {
+    double limit; /* seconds */
+    struct timespec start;
+};
+void ga_cuda_patience_start(struct ga_cuda_patience *patience);
+bool ga_cuda_patience_wait(const struct ga_cuda_patience *patience);
+
+/* Until all work of the stream is done; fails with the first error of it, or when it takes too
+ * long.
+ */
 int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what);
 
 void *ga_cuda_alloc(size_t bytes, size_t place); /* zeroed; NULL with an error */

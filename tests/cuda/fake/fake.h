@@ -74,6 +74,7 @@ struct fake {
     int devices;
     size_t memory, used[FAKE_DEVICES];
     long oom, lost, hang; /* counted down to 0; -1: never */
+    long absent, async;   /* ranks of NCCL; -1: none */
     bool gone;
     struct fake_block *block;
     struct fake_copy *copy;

@@ -14,7 +14,11 @@ static void set_word(struct fake *fake, const char *word)
     const struct {
         const char *name;
         long *count;
-    } counts[] = {{"oom=", &fake->oom}, {"lost=", &fake->lost}, {"hang=", &fake->hang}};
+    } counts[] = {{"oom=", &fake->oom},
+                  {"lost=", &fake->lost},
+                  {"hang=", &fake->hang},
+                  {"absent=", &fake->absent},
+                  {"async=", &fake->async}};
     if (strncmp(word, "devices=", 8) == 0)
         fake->devices = (int)strtol(word + 8, NULL, 10);
     if (strncmp(word, "memory=", 7) == 0)
@@ -40,7 +44,7 @@ struct fake *fake_enter(void)
         all.ready = true;
         all.devices = 1;
         all.memory = (size_t)64 << 20;
-        all.oom = all.lost = all.hang = -1;
+        all.oom = all.lost = all.hang = all.absent = all.async = -1;
         if (getenv("GA_FAKE_CUDA"))
             set_words(&all, getenv("GA_FAKE_CUDA"));
     }

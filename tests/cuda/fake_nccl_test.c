@@ -1,0 +1,219 @@
+/* Faults planted in how NCCL might be used: the fake finds each, and only those. */
+#include "support/support.h"
+
+#include <string.h>
+
+#include <nccl.h>
+
+#include "fake.h"
+
+#define CARDS 3
+#define N     50
+
+struct team {
+    ncclComm_t comm[CARDS];
+    cudaStream_t stream[CARDS];
+    double *buffer[CARDS];
+    double host[N];
+};
+
+static void fine(cudaError_t code)
+{
+    if (code != cudaSuccess)
+        fail_msg("%s", cudaGetErrorString(code));
+}
+
+static ncclResult_t open_ranks(struct team *t, const int *device)
+{
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    ncclUniqueId id;
+    ncclResult_t result = ncclInProgress;
+    config.blocking = 0;
+    assert_int_equal(ncclGetUniqueId(&id), ncclSuccess);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    for (int i = 0; i < CARDS && result == ncclInProgress; i++) {
+        fine(cudaSetDevice(device[i]));
+        result = ncclCommInitRankConfig(&t->comm[i], CARDS, id, i, &config);
+    }
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+    return result;
+}
+
+static void team_open(struct team *t)
+{
+    static const int devices[CARDS] = {0, 1, 2};
+    ncclResult_t result = ncclInProgress;
+    fake_set("devices=3 absent=-1 async=-1");
+    memset(t, 0, sizeof *t);
+    assert_int_equal(open_ranks(t, devices), ncclInProgress);
+    for (int i = 0; i < CARDS; i++) {
+        do
+            assert_int_equal(ncclCommGetAsyncError(t->comm[i], &result), ncclSuccess);
+        while (result == ncclInProgress);
+        assert_int_equal(result, ncclSuccess);
+        fine(cudaSetDevice(i));
+        fine(cudaStreamCreateWithFlags(&t->stream[i], cudaStreamNonBlocking));
+        fine(cudaMalloc((void **)&t->buffer[i], sizeof t->host));
+        for (int k = 0; k < N; k++)
+            t->host[k] = i + k;
+        fine(cudaMemcpyAsync(t->buffer[i], t->host, sizeof t->host, cudaMemcpyHostToDevice,
+                             t->stream[i]));
+        fine(cudaStreamSynchronize(t->stream[i]));
+    }
+}
+
+static void team_close(struct team *t)
+{
+    for (int i = 0; i < CARDS; i++) {
+        assert_int_equal(ncclCommAbort(t->comm[i]), ncclSuccess);
+        fine(cudaStreamDestroy(t->stream[i]));
+        fine(cudaFree(t->buffer[i]));
+    }
+}
+
+static void assert_fault(const char *part)
+{
+    const char *text = NULL;
+    assert_int_equal(fake_faults(&text), 1);
+    if (!strstr(text, part))
+        fail_msg("the fault is \"%s\", expected \"%s\" in it", text, part);
+}
+
+static ncclResult_t sum(struct team *t, int rank, size_t count)
+{
+    return ncclAllReduce(t->buffer[rank], t->buffer[rank], count, ncclDouble, ncclSum,
+                         t->comm[rank], t->stream[rank]);
+}
+
+static void test_nothing_is_wrong(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    for (int i = 0; i < CARDS; i++)
+        assert_int_equal(sum(&t, i, N), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+    for (int i = 0; i < CARDS; i++) {
+        fine(cudaStreamSynchronize(t.stream[i]));
+        fine(cudaMemcpyAsync(t.host, t.buffer[i], sizeof t.host, cudaMemcpyDeviceToHost,
+                             t.stream[i]));
+        assert_true(t.host[7] == 0 + 1 + 2 + 3 * 7);
+    }
+    assert_int_equal(fake_faults(NULL), 0);
+    team_close(&t);
+}
+
+static void test_count_in_bytes(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    assert_int_equal(sum(&t, 0, sizeof t.host), ncclInvalidUsage);
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+    assert_fault("shorter than the count");
+    team_close(&t);
+}
+
+/* The others are not done until the last one comes. */
+static void test_a_rank_that_skips(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    assert_int_equal(sum(&t, 0, N), ncclSuccess);
+    assert_int_equal(sum(&t, 2, N), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+    assert_int_equal(cudaStreamQuery(t.stream[0]), cudaErrorNotReady);
+    assert_int_equal(cudaStreamQuery(t.stream[2]), cudaErrorNotReady);
+    assert_int_equal(cudaStreamQuery(t.stream[1]), cudaSuccess);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    assert_int_equal(sum(&t, 1, N), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+    assert_int_equal(cudaStreamQuery(t.stream[0]), cudaSuccess);
+    assert_int_equal(fake_faults(NULL), 0);
+    team_close(&t);
+}
+
+static void test_different_counts(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    for (int i = 0; i < CARDS; i++)
+        assert_int_equal(sum(&t, i, i == 1 ? N - 1 : N), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclInvalidUsage);
+    assert_fault("different collectives");
+    team_close(&t);
+}
+
+static void test_outside_a_group(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    assert_int_equal(sum(&t, 0, N), ncclInvalidUsage);
+    assert_fault("outside a group");
+    assert_int_equal(ncclGroupEnd(), ncclInvalidUsage);
+    assert_fault("not opened");
+    team_close(&t);
+}
+
+static void test_wrong_card(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    assert_int_equal(
+        ncclAllReduce(t.buffer[1], t.buffer[1], N, ncclDouble, ncclSum, t.comm[0], t.stream[0]),
+        ncclInvalidUsage);
+    assert_fault("another card");
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+    team_close(&t);
+}
+
+static void test_two_ranks_on_one_card(void **state)
+{
+    static const int devices[CARDS] = {0, 1, 0};
+    struct team t = {.comm = {NULL}};
+    (void)state;
+    fake_set("devices=3");
+    assert_int_equal(open_ranks(&t, devices), ncclInvalidUsage);
+    assert_fault("duplicate GPU");
+    assert_int_equal(ncclCommAbort(t.comm[0]), ncclSuccess);
+    assert_int_equal(ncclCommAbort(t.comm[1]), ncclSuccess);
+}
+
+/* The buffer is still being filled on another stream. */
+static void test_missing_wait(void **state)
+{
+    struct team t;
+    cudaStream_t other = NULL;
+    (void)state;
+    team_open(&t);
+    fine(cudaSetDevice(1));
+    fine(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    fine(cudaMemsetAsync(t.buffer[1], 0, sizeof t.host, other));
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    for (int i = 0; i < CARDS; i++)
+        assert_int_equal(sum(&t, i, N), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclUnhandledCudaError);
+    assert_fault("a wait is missing");
+    fine(cudaStreamDestroy(other));
+    team_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_wrong),      cmocka_unit_test(test_count_in_bytes),
+        cmocka_unit_test(test_a_rank_that_skips),     cmocka_unit_test(test_different_counts),
+        cmocka_unit_test(test_outside_a_group),       cmocka_unit_test(test_wrong_card),
+        cmocka_unit_test(test_two_ranks_on_one_card), cmocka_unit_test(test_missing_wait),
+    };
+    return ga_test_main(tests);
+}

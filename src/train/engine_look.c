@@ -78,6 +78,7 @@ static int history_call(struct ga_engine *engine, void *arg)
     if (ga_engine_ensure_run(engine) < 0)
         return ga_error_code();
     ga_history_describe(engine->at->history, arg);
+    ((struct ga_history_info *)arg)->bytes += ga_run_race_bytes(engine->at->run);
     return GA_OK;
 }
 

@@ -175,6 +175,31 @@ static int cannot_replay(void)
                    "recorded");
 }
 
+static uint64_t first_update_on_record(const struct engine_slot *at)
+{
+    size_t k = 0, states = ga_history_states(at->history);
+
+    while (k + 1 < states &&
+           ga_history_state(at->history, k)->counters.turns < ga_run_race_begins(at->run))
+        k++;
+    return ga_history_state(at->history, k)->counters.updates;
+}
+
+/* The way from a state leads over turns that have been let go. */
+static int check_race(const struct ga_engine *engine, const struct ga_state *from)
+{
+    const struct engine_slot *at = engine->at;
+
+    if (from->counters.turns >= ga_run_race_begins(at->run))
+        return GA_OK;
+    return ga_fail(GA_ESTATE,
+                   "the first %llu turns of the race have been let go, to keep its record within "
+                   "history-budget: expected a place behind update %llu, or a larger budget "
+                   "before the race begins",
+                   (unsigned long long)ga_run_race_begins(at->run),
+                   (unsigned long long)first_update_on_record(at));
+}
+
 static int step_or_refuse(struct ga_engine *engine)
 {
     return ga_run_reproducible(engine->at->run) ? ga_engine_step(engine) : cannot_replay();
@@ -207,6 +232,8 @@ static int seek_from(struct ga_engine *engine, const struct ga_state *from, enum
 
     if (ga_run_settings(engine->at->run)->clock != GA_CLOCK_REAL)
         return replay_from(engine, from, key, target);
+    if (check_race(engine, from) < 0)
+        return ga_error_code();
     if (ga_run_capture(engine->at->run, &here) < 0)
         return ga_error_code();
     code = replay_from(engine, from, key, target);

@@ -35,6 +35,7 @@ struct ga_history {
     uint64_t last_epoch;     /* of its settings */
     size_t last_bytes;       /* copied for it */
     bool forced;             /* the next one offered is kept */
+    bool has_race;           /* real clock: its record takes part of the budget */
 };
 
 static const struct ga_state *state_at(const struct ga_history *history, size_t k)
@@ -109,7 +110,8 @@ static void keep_in_budget(struct ga_history *history)
 void ga_history_budget(struct ga_history *history, uint64_t budget_bytes)
 {
     history->budget = budget_bytes;
-    history->events.limit_bytes = budget_bytes / 4;
+    history->events.limit_bytes =
+        budget_bytes / 4 - (history->has_race ? budget_bytes / GA_RACE_SHARE : 0);
     history->records.limit_bytes = budget_bytes / 4;
     keep_in_budget(history);
 }
@@ -121,6 +123,8 @@ int ga_history_begin(struct ga_history *history, const struct ga_run *run)
     ga_tape_cut(&history->events, 0);
     ga_tape_cut(&history->records, 0);
     history->end = *ga_run_counters(run);
+    history->has_race = ga_run_settings(run)->clock == GA_CLOCK_REAL;
+    ga_history_budget(history, history->budget);
     return ga_history_keep_state(history, run);
 }
 
@@ -182,6 +186,8 @@ int ga_history_copy(struct ga_history **out, const struct ga_history *from, stru
     *out = NULL;
     if (ga_history_open(&to, from->budget) < 0)
         return ga_error_code();
+    to->has_race = from->has_race;
+    ga_history_budget(to, from->budget);
     if (copy_states(to, from, run) < 0 || ga_tape_copy(&to->events, &from->events) < 0 ||
         ga_tape_copy(&to->records, &from->records) < 0)
         goto fail;

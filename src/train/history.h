@@ -2,7 +2,8 @@
  * What a run was: states at update boundaries to go back to, events and update records, and the
  * changes that the user made, each with the event count at which it was made.
  *
- * Memory: a budget in bytes, half of it for states, a quarter each for events and records. Over its
+ * Memory: a budget in bytes, half of it for states, a quarter each for events and records; on the
+ * real clock the record of the race, which the run has, takes a sixteenth off the events. Over its
  * part, states are thinned to keyframes (the first one stays; anything between is re-executed), the
  * oldest events and records are let go. Owned and used by the engine thread.
  */

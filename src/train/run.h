@@ -104,6 +104,10 @@ bool ga_run_ready(struct ga_run *run, int64_t *due_ns);
 void ga_run_pause(struct ga_run *run);
 void ga_run_on_wake(struct ga_run *run, void (*wake)(void *self), void *self);
 void ga_run_forget_race(struct ga_run *run);        /* what was recorded beyond the present turn */
+/* The first turn on record: what lies before cannot happen again. 0 on the virtual clock. */
+uint64_t ga_run_race_begins(const struct ga_run *run);
+uint64_t ga_run_race_bytes(const struct ga_run *run); /* within GA_RACE_SHARE of history-budget */
+#define GA_RACE_SHARE 16
 bool ga_run_reproducible(const struct ga_run *run); /* false: hogwild on the real clock */
 
 /* Where it stands. */

@@ -3,6 +3,7 @@
  * left (a state was restored) they decide the order and micro-batches are computed inline, which
  * gives the bits of the recorded race again; beyond them the clock decides and each turn is
  * recorded. Entries that cannot have been this run's (they may come from a file) end the record.
+ * The record has its share of the history's budget; where that is full, the older half is let go.
  */
 #include <string.h>
 
@@ -51,11 +52,40 @@ bool ga_race_next(struct ga_run *run, size_t *replica, int64_t *time_ns)
     return true;
 }
 
+/* Turns that fit into the budget, even where growing by doubling has taken twice the room. */
+static size_t most_turns(const struct ga_run *run)
+{
+    uint64_t bytes = (uint64_t)run_set(run)->history_budget / GA_RACE_SHARE;
+
+    return (size_t)(bytes / 2 / sizeof *run->race) + 2;
+}
+
+static void let_go(struct ga_run *run, size_t keep)
+{
+    size_t drop = run->race_count - keep;
+
+    memmove(run->race, run->race + drop, keep * sizeof *run->race);
+    run->race_count = keep;
+    run->race_base += drop;
+}
+
+uint64_t ga_run_race_begins(const struct ga_run *run)
+{
+    return run->clock_kind->begin ? run->race_base : 0;
+}
+
+uint64_t ga_run_race_bytes(const struct ga_run *run)
+{
+    return run->race_capacity * sizeof *run->race;
+}
+
 int ga_race_note(struct ga_run *run, size_t replica, int64_t time_ns)
 {
     if (!run->clock_kind->begin)
         return GA_OK;
     if (!is_recorded(run)) {
+        if (run->race_count >= most_turns(run))
+            let_go(run, most_turns(run) / 2);
         if (ga_grow((void **)&run->race, &run->race_capacity, run->race_count + 1,
                     sizeof *run->race) < 0)
             return ga_error_code();

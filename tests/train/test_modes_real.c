@@ -144,6 +144,37 @@ static void test_walking_inside_a_race(void **state)
     }
 }
 
+/* The record of a race keeps to its budget; what it has let go is refused, the rest happens again.
+ */
+static void test_a_long_race_lets_its_beginning_go(void **state)
+{
+    const uint64_t budget = 512 << 10;
+    struct ga_engine_rig rig;
+    struct ga_replay replay;
+    struct ga_stop stop;
+    uint64_t hash[3];
+
+    (void)state;
+    open_clock(&rig, "real", "mode async replicas 4 accum 2 history-budget 512KiB", 2);
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 1000);
+    for (size_t k = 0; k < 3; k++) {
+        hash[k] = ga_engine_rig_hash(&rig);
+        ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 5);
+    }
+    assert_true(ga_engine_rig_counters(&rig).turns > budget / GA_RACE_SHARE / 16);
+    assert_true(ga_engine_rig_history(&rig).bytes <= budget);
+    stop = ga_engine_rig_move(&rig, GA_MOVE_GOTO, 3);
+    assert_int_equal(stop.reason, GA_STOP_ERROR);
+    assert_non_null(strstr(stop.error.text, "history-budget"));
+    assert_int_equal(stop.updates, 1015); /* where it was */
+    assert_int_equal(ga_engine_replay(rig.engine, &replay), GA_ESTATE);
+    for (size_t k = 3; k-- > 0;) {
+        ga_engine_rig_go(&rig, GA_MOVE_GOTO, 1000 + 5 * k);
+        assert_int_equal(ga_engine_rig_hash(&rig), hash[k]);
+    }
+    ga_engine_rig_close(&rig);
+}
+
 /* While a move without end is under way. */
 static void wait_for_updates(struct ga_engine_rig *rig, uint64_t updates)
 {
@@ -338,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_sync_delay_and_local_are_virtual_time),
         cmocka_unit_test(test_races_replay_to_their_own_hash),
         cmocka_unit_test(test_walking_inside_a_race),
+        cmocka_unit_test(test_a_long_race_lets_its_beginning_go),
         cmocka_unit_test(test_interference_is_part_of_the_record),
         cmocka_unit_test(test_a_pause_is_no_time),
         cmocka_unit_test(test_time_is_conserved),

@@ -139,7 +139,6 @@ int ga_engine_step_quickly(struct ga_engine *engine, int *left);
 bool ga_engine_breaks_new_ground(const struct ga_engine *engine);
 void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out);
 int ga_engine_to_boundary(struct ga_engine *engine);
-void ga_engine_place_cursor(struct ga_engine *engine);
 bool ga_engine_is_jump(const struct ga_engine *engine, const struct ga_move *move);
 int ga_engine_jump(struct ga_engine *engine, const struct ga_move *move);
 

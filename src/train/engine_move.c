@@ -293,8 +293,6 @@ static void begin_jump(struct ga_engine *engine, const struct ga_move *move)
 {
     int code = ga_engine_jump(engine, move);
 
-    if (code < 0 && engine->at->run)
-        ga_engine_place_cursor(engine);
     ga_engine_break_hit(engine);
     if (code < 0)
         ga_engine_end_with_error(engine, code);

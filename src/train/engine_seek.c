@@ -38,10 +38,11 @@ static int interventions_due(struct ga_engine *engine, bool stay)
 
     engine->replaying = on_record(engine);
     while ((what = next_due(engine->at, events)) && !(stay && closes_a_window(what))) {
-        engine->at->cursor++;
         engine->replaying = true;
-        if (ga_engine_intervene(engine, what) < 0 ||
-            ga_run_settle_draft(engine->at->run, &engine->at->draft) < 0)
+        if (ga_engine_intervene(engine, what) < 0)
+            return ga_error_code();
+        engine->at->cursor++;
+        if (ga_run_settle_draft(engine->at->run, &engine->at->draft) < 0)
             return ga_error_code();
     }
     return GA_OK;
@@ -130,7 +131,7 @@ void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out)
 }
 
 /* The change at the cursor is the first one not done in this position. */
-void ga_engine_place_cursor(struct ga_engine *engine)
+static void place_cursor(struct ga_engine *engine)
 {
     uint64_t events = ga_run_counters(engine->at->run)->events;
 
@@ -155,7 +156,7 @@ static int restore(struct ga_engine *engine, const struct ga_state *state)
 {
     if (ga_run_restore(engine->at->run, state) < 0)
         return ga_error_code();
-    ga_engine_place_cursor(engine);
+    place_cursor(engine);
     return ga_run_settle_draft(engine->at->run, &engine->at->draft);
 }
 

@@ -143,11 +143,34 @@ int ga_read_condition(struct ga_console *console, const char *verb, size_t count
                    (int)draft.replicas, (int)draft.replicas - 1);
 }
 
+/* Refuses to wait for what cannot come, with the figures that say so. */
+static int check_outlook(struct ga_run *run, void *arg)
+{
+    const struct ga_condition *condition = arg;
+    struct ga_text values = GA_TEXT_INIT;
+    if (condition->holds(condition->self, run) || ga_condition_is_possible(condition, run))
+        return GA_OK;
+    ga_condition_values(condition, run, &values);
+    const int code = ga_fail(GA_ERANGE,
+                             "until %s: cannot come true any more (%s), since counters only grow: "
+                             "expected a later value, or `goto` and `back` to an earlier place",
+                             condition->text, ga_text_get(&values));
+    ga_text_free(&values);
+    return code;
+}
+
 int ga_exec_until(struct ga_console *console, size_t count, const char *const *word)
 {
     struct ga_move move = {.kind = GA_MOVE_UNTIL};
-    const int code = ga_read_condition(console, "until", count, word, &move.until);
-    return code < 0 ? code : ga_move_start(console, &move, false);
+    int code = ga_read_condition(console, "until", count, word, &move.until);
+    if (code < 0)
+        return code;
+    code = ga_engine_call(console->engine, check_outlook, &move.until);
+    if (code < 0) {
+        ga_condition_fini(&move.until);
+        return code;
+    }
+    return ga_move_start(console, &move, false);
 }
 
 int ga_exec_break(struct ga_console *console, size_t count, const char *const *word)

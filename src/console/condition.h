@@ -20,6 +20,12 @@
 int ga_condition_read(struct ga_condition *out, const char *text);
 void ga_condition_fini(struct ga_condition *condition); /* zeroed or ended before: fine */
 
+/*
+ * False where it cannot hold at a later update: `update == 6` once update is 7, as the counters
+ * only grow. On the engine thread.
+ */
+bool ga_condition_is_possible(const struct ga_condition *condition, struct ga_run *run);
+
 /* The largest replica number it names; -1 for none. */
 int32_t ga_condition_replica(const struct ga_condition *condition);
 

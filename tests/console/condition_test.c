@@ -87,6 +87,56 @@ static void test_meaning(void **state)
             fail_msg("%s: expected %d", rows[i].text, rows[i].want);
 }
 
+static int look_ahead(struct ga_run *run, void *arg)
+{
+    struct probe *probe = arg;
+    probe->holds = ga_condition_is_possible(&probe->condition, run);
+    return 0;
+}
+
+/* After one update: what counters have passed does not come back, and nothing else is ruled out. */
+static void test_outlook(void **state)
+{
+    static const struct {
+        const char *text;
+        bool want;
+    } rows[] = {
+        {"update == 0", false},
+        {"update == 1", true},
+        {"update == 2", true},
+        {"update < 1", false},
+        {"update <= 1", true},
+        {"0 >= update", false},
+        {"0 > examples", false},
+        {"update > 1e300", true},
+        {"update != 1", true},
+        {"not update >= 1", true}, /* only `==` and the like are looked into */
+        {"loss < 0", true},
+        {"loss == nan", true},
+        {"update == 0 and loss < 1", false},
+        {"update == 0 or loss < 1", true},
+        {"update == 0 or examples < 50", false},
+        {"replica 1 loss < 0", true},
+        {"epoch < 0", true},
+        {"nan", true},
+        {"nan and update < 1", false},
+        {"not (update > 5 or nan)", true},
+        {"hash == 00000000", true},
+        {"1 < 0", false},
+        {"not 1 < 0", true},
+    };
+    struct capture *capture = *state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct probe probe = {.values = GA_TEXT_INIT};
+        assert_int_equal(ga_condition_read(&probe.condition, rows[i].text), 0);
+        assert_int_equal(ga_engine_call(ga_console_engine(capture->console), look_ahead, &probe),
+                         0);
+        if (probe.holds != rows[i].want)
+            fail_msg("%s: expected %d", rows[i].text, rows[i].want);
+        ga_condition_fini(&probe.condition);
+    }
+}
+
 static void test_hash(void **state)
 {
     struct capture *capture = *state;
@@ -241,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_meaning, open_capture, close_capture),
+        cmocka_unit_test_setup_teardown(test_outlook, open_capture, close_capture),
         cmocka_unit_test_setup_teardown(test_hash, open_capture, close_capture),
         cmocka_unit_test_setup_teardown(test_values, open_capture, close_capture),
         cmocka_unit_test(test_refusals),

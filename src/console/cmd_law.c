@@ -75,9 +75,21 @@ static void append_notes(const struct ga_law_report *report, struct ga_text *out
                    stability->text);
 }
 
+/* Laws are those of the mode in force; a change that waits for its window is named. */
+static void append_coming(const struct ga_law_report *report, struct ga_text *out)
+{
+    if (report->coming.mode == report->settings.mode &&
+        report->coming.replicas == report->settings.replicas)
+        return;
+    ga_text_printf(out, "pending, from update %" PRIu64 ": ", report->coming_update);
+    ga_describe_mode(&report->coming, out);
+    ga_text_printf(out, ", P = %d\n", (int)report->coming.replicas);
+}
+
 static void append_laws(const struct ga_law_report *report, struct ga_text *out)
 {
     append_span(report, out);
+    append_coming(report, out);
     ga_text_printf(out, "%-22s  %-12s  %-12s  %-8s  %-12s  %s\n", "law", "predicted", "measured",
                    "unit", "holds", "formula");
     for (size_t i = 0; i < report->rows; i++)

@@ -96,7 +96,7 @@ static int add_stability(struct ga_run *run, struct ga_law_report *out)
     snprintf(row->formula, sizeof row->formula, "limit, tau = %.4g", out->stability.staleness);
     row->unit = "";
     row->predicted = out->stability.limit;
-    row->measured = ga_run_step_curvature(run);
+    row->measured = ga_run_step_curvature_in_force(run);
     row->truth = sharpness.exact && out->stability.exact ? GA_LAW_BOUND : GA_LAW_GUIDE;
     return GA_OK;
 }
@@ -119,11 +119,13 @@ static void count_pushes(const struct ga_state *since, const struct ga_state *no
 static int report(struct ga_law_case *c, bool look_at_curvature, struct ga_law_report *out)
 {
     out->settings = *c->settings;
+    out->coming = *ga_run_pending(c->run);
+    out->coming_update = ga_run_next_window_update(c->run);
     out->to_update = ga_run_counters(c->run)->updates;
     out->lambda = out->mean = (double)NAN;
     ga_crew_of(c->run, c->settings, &out->crew);
     ga_staleness_law(c->settings, &out->crew, &out->staleness);
-    ga_run_stability(c->run, &out->stability);
+    ga_run_stability_in_force(c->run, &out->stability);
     c->crew = &out->crew;
     c->staleness = &out->staleness;
     if (c->since)

@@ -34,6 +34,8 @@ struct ga_law_row {
 
 struct ga_law_report {
     struct ga_settings settings; /* in force */
+    struct ga_settings coming;   /* with what is pending, from coming_update on */
+    uint64_t coming_update;
     struct ga_crew crew;
     uint64_t updates, pushes; /* measured over so many; 0: nothing to measure yet */
     uint64_t to_update;       /* the last of them */

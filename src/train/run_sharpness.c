@@ -257,22 +257,34 @@ static const struct ga_settings *coming(const struct ga_run *run)
     return ga_run_pending(run);
 }
 
-static double curvature(struct ga_run *run, const struct ga_stability *stability)
+static double curvature(struct ga_run *run, const struct ga_settings *settings,
+                        const struct ga_stability *stability)
 {
     struct ga_sharpness sharpness;
 
     if (ga_run_sharpness(run, &sharpness) < 0)
         return (double)NAN;
-    return stability->factor * ga_update_rate(coming(run), run->counters.updates) *
-           (sharpness.lambda + coming(run)->weight_decay);
+    return stability->factor * ga_update_rate(settings, run->counters.updates) *
+           (sharpness.lambda + settings->weight_decay);
+}
+
+static void stability_with(const struct ga_run *run, const struct ga_settings *settings,
+                           struct ga_stability *out)
+{
+    struct ga_crew crew;
+
+    ga_crew_of(run, settings, &crew);
+    ga_stability(settings, &crew, out);
 }
 
 void ga_run_stability(const struct ga_run *run, struct ga_stability *out)
 {
-    struct ga_crew crew;
+    stability_with(run, coming(run), out);
+}
 
-    ga_crew_of(run, coming(run), &crew);
-    ga_stability(coming(run), &crew, out);
+void ga_run_stability_in_force(const struct ga_run *run, struct ga_stability *out)
+{
+    stability_with(run, run_set(run), out);
 }
 
 double ga_run_step_curvature(struct ga_run *run)
@@ -280,7 +292,15 @@ double ga_run_step_curvature(struct ga_run *run)
     struct ga_stability stability;
 
     ga_run_stability(run, &stability);
-    return curvature(run, &stability);
+    return curvature(run, coming(run), &stability);
+}
+
+double ga_run_step_curvature_in_force(struct ga_run *run)
+{
+    struct ga_stability stability;
+
+    ga_run_stability_in_force(run, &stability);
+    return curvature(run, run_set(run), &stability);
 }
 
 double ga_run_gauge(struct ga_run *run)
@@ -290,5 +310,5 @@ double ga_run_gauge(struct ga_run *run)
     ga_run_stability(run, &stability);
     if (isnan(stability.limit))
         return (double)NAN;
-    return curvature(run, &stability) / stability.limit;
+    return curvature(run, coming(run), &stability) / stability.limit;
 }

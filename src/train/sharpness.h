@@ -40,4 +40,8 @@ double ga_run_gauge(struct ga_run *run);
 double ga_run_step_curvature(struct ga_run *run); /* the gauge's numerator */
 void ga_run_stability(const struct ga_run *run, struct ga_stability *out);
 
+/* The same with the settings in force, as laws are measured under those. */
+double ga_run_step_curvature_in_force(struct ga_run *run);
+void ga_run_stability_in_force(const struct ga_run *run, struct ga_stability *out);
+
 #endif

@@ -42,6 +42,13 @@ static void append_send(const struct ga_event *event, struct ga_text *out)
     ga_text_printf(out, "replica %d is done, its sums are on their way", (int)event->replica);
 }
 
+static void append_private(const struct ga_event *event, struct ga_text *out)
+{
+    ga_text_printf(out, "replica %d has taken private step %.0f of its round with %u examples",
+                   (int)event->replica, event->value, (unsigned)event->examples);
+    append_means(event, out);
+}
+
 static void append_drop(const struct ga_event *event, struct ga_text *out)
 {
     ga_text_printf(out, "replica %d is dropped with %u examples", (int)event->replica,
@@ -77,10 +84,11 @@ static void append_apply(const struct ga_event *event, struct ga_text *out)
 void ga_describe_event_details(const struct ga_event *event, struct ga_text *out)
 {
     static void (*const details[GA_EVENT_KINDS])(const struct ga_event *, struct ga_text *) = {
-        [GA_EVENT_OPEN] = append_open, [GA_EVENT_MICRO] = append_micro,
-        [GA_EVENT_PUSH] = append_push, [GA_EVENT_DROP] = append_drop,
-        [GA_EVENT_SEND] = append_send, [GA_EVENT_REDUCE] = append_reduce,
-        [GA_EVENT_CLIP] = append_clip, [GA_EVENT_APPLY] = append_apply,
+        [GA_EVENT_OPEN] = append_open,       [GA_EVENT_MICRO] = append_micro,
+        [GA_EVENT_PUSH] = append_push,       [GA_EVENT_DROP] = append_drop,
+        [GA_EVENT_SEND] = append_send,       [GA_EVENT_REDUCE] = append_reduce,
+        [GA_EVENT_CLIP] = append_clip,       [GA_EVENT_APPLY] = append_apply,
+        [GA_EVENT_PRIVATE] = append_private,
     };
     if (event->kind < GA_EVENT_KINDS && details[event->kind])
         details[event->kind](event, out);

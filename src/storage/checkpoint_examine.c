@@ -29,8 +29,9 @@ enum whose { NOBODY, ANYBODY, SOMEBODY };
 static bool event_fits(const struct ga_event *event)
 {
     static const enum whose whose[GA_EVENT_KINDS] = {
-        [GA_EVENT_MICRO] = SOMEBODY, [GA_EVENT_SEND] = SOMEBODY, [GA_EVENT_PUSH] = SOMEBODY,
-        [GA_EVENT_DROP] = SOMEBODY,  [GA_EVENT_APPLY] = ANYBODY, [GA_EVENT_SKIP] = ANYBODY,
+        [GA_EVENT_MICRO] = SOMEBODY,   [GA_EVENT_SEND] = SOMEBODY, [GA_EVENT_PUSH] = SOMEBODY,
+        [GA_EVENT_DROP] = SOMEBODY,    [GA_EVENT_APPLY] = ANYBODY, [GA_EVENT_SKIP] = ANYBODY,
+        [GA_EVENT_PRIVATE] = SOMEBODY,
     };
     const bool somebody = event->replica >= 0;
     return whose[event->kind] == ANYBODY || (whose[event->kind] == SOMEBODY) == somebody;

@@ -11,18 +11,19 @@
 
 enum ga_event_kind {
     GA_EVENT_NONE,
-    GA_EVENT_OPEN,   /* a window is taken from the stream; replicas pull and start */
-    GA_EVENT_MICRO,  /* a micro-batch was added to a replica's accumulator */
-    GA_EVENT_PUSH,   /* a replica finished its item and handed it over */
-    GA_EVENT_SEND,   /* push modes: its sums are on their way to the server */
-    GA_EVENT_DROP,   /* a replica's item was cancelled or came too late */
-    GA_EVENT_FLUSH,  /* the window was closed early, with what it had */
-    GA_EVENT_REDUCE, /* accumulators summed over replicas; loss and g known */
-    GA_EVENT_CHECK,  /* finite and inside the exact range */
-    GA_EVENT_CLIP,   /* value = scale (1: below the limit) */
-    GA_EVENT_APPLY,  /* the optimizer stepped: version = update */
-    GA_EVENT_SKIP,   /* the window was dropped: weight 0, not finite, or discarded */
-    GA_EVENT_CLEAR,  /* accumulators released; the window is closed */
+    GA_EVENT_OPEN,    /* a window is taken from the stream; replicas pull and start */
+    GA_EVENT_MICRO,   /* a micro-batch was added to a replica's accumulator */
+    GA_EVENT_PUSH,    /* a replica finished its item and handed it over */
+    GA_EVENT_SEND,    /* push modes: its sums are on their way to the server */
+    GA_EVENT_DROP,    /* a replica's item was cancelled or came too late */
+    GA_EVENT_FLUSH,   /* the window was closed early, with what it had */
+    GA_EVENT_REDUCE,  /* accumulators summed over replicas; loss and g known */
+    GA_EVENT_CHECK,   /* finite and inside the exact range */
+    GA_EVENT_CLIP,    /* value = scale (1: below the limit) */
+    GA_EVENT_APPLY,   /* the optimizer stepped: version = update */
+    GA_EVENT_SKIP,    /* the window was dropped: weight 0, not finite, or discarded */
+    GA_EVENT_CLEAR,   /* accumulators released; the window is closed */
+    GA_EVENT_PRIVATE, /* local mode: a private step that is not the last of its round */
     GA_EVENT_KINDS
 };
 
@@ -35,7 +36,7 @@ struct ga_event {
     double loss;       /* MICRO: mean over the micro-batch; PUSH: the item; REDUCE: the window */
     double norm;       /* |g| of the same mean gradient */
     double weight;     /* weight sum of the same */
-    double value;      /* CLIP: scale; APPLY: lr; PUSH: staleness */
+    double value;      /* CLIP: scale; APPLY: lr; PUSH: staleness; PRIVATE: steps done */
     uint32_t examples;
     int32_t replica; /* -1 where it does not apply */
     uint32_t micro;  /* 1-based, of `micros` */

@@ -378,7 +378,7 @@ static void (*const explain_of[GA_EVENT_KINDS])(struct ga_explain_page *) = {
     [GA_EVENT_FLUSH] = explain_window, [GA_EVENT_REDUCE] = explain_window,
     [GA_EVENT_CHECK] = explain_window, [GA_EVENT_CLIP] = explain_window,
     [GA_EVENT_APPLY] = explain_window, [GA_EVENT_SKIP] = explain_window,
-    [GA_EVENT_CLEAR] = explain_window,
+    [GA_EVENT_CLEAR] = explain_window, [GA_EVENT_PRIVATE] = ga_explain_private,
 };
 
 int ga_run_explain(struct ga_run *run, size_t position, struct ga_text *out)

@@ -31,6 +31,7 @@ void ga_explain_optimizer(const struct ga_explain_page *page, double gradient);
 /* run_explain_modes.c */
 void ga_explain_server(struct ga_explain_page *page); /* push modes: a push or buffer is applied */
 void ga_explain_send(struct ga_explain_page *page);
-void ga_explain_round(struct ga_explain_page *page); /* local: weights are averaged */
+void ga_explain_private(struct ga_explain_page *page); /* local: a step of a replica's own */
+void ga_explain_round(struct ga_explain_page *page);   /* local: weights are averaged */
 
 #endif

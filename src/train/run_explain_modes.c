@@ -104,6 +104,25 @@ static void outer_line(const struct ga_explain_page *page, double old)
         (double)run->gradient[page->position], old, (double)run->server->weights[page->position]);
 }
 
+void ga_explain_private(struct ga_explain_page *page)
+{
+    const struct ga_run *run = page->run;
+    const struct ga_event *event = &run->last_event;
+    const struct ga_replica_value *v = &run->replica[event->replica].v;
+
+    ga_text_printf(page->out,
+                   "update %llu: replica %d has taken private step %.0f of its round, of %u\n"
+                   "  %u examples   loss %.6g   weight %g\n  %s\n",
+                   explain_number(event->update), event->replica, event->value, v->steps,
+                   event->examples, event->loss, event->weight, page->name);
+    if (v->own)
+        ga_text_printf(page->out, "    its own     %.6g, the server still has %.6g\n",
+                       (double)v->own->weights[page->position],
+                       (double)run->server->weights[page->position]);
+    ga_text_puts(page->out, "    next        its next private step; weights meet at the end of "
+                            "the round\n");
+}
+
 void ga_explain_round(struct ga_explain_page *page)
 {
     const struct ga_run *run = page->run;

@@ -235,6 +235,25 @@ static int push(struct ga_run *run, size_t r, int64_t time_ns)
     return GA_OK;
 }
 
+/* The private step is done, and its item's tally still there. */
+static void emit_private(struct ga_run *run, size_t r, int64_t time_ns)
+{
+    const struct ga_replica *replica = &run->replica[r];
+    const struct ga_tally *tally = &replica->v.tally;
+    struct ga_event *event = ga_item_event(run, GA_EVENT_PRIVATE, r);
+
+    run->now_ns = time_ns;
+    event->examples = (uint32_t)tally->examples;
+    event->weight = ga_tally_weight_sum(tally);
+    event->loss = ga_tally_loss_sum(tally) / event->weight;
+    if (replica->has_sole_norm)
+        event->norm = replica->sole_norm;
+    else if (event->weight > 0)
+        event->norm = run->compute->mean(&run->net, replica->sums, event->weight, NULL);
+    event->value = replica->v.step;
+    ga_run_emit(run);
+}
+
 /* After the last micro-batch of an item, or of a private step. */
 static int end_of_item(struct ga_run *run, size_t r, int64_t time_ns)
 {
@@ -246,8 +265,10 @@ static int end_of_item(struct ga_run *run, size_t r, int64_t time_ns)
         if (ga_local_step(run, r) < 0)
             return ga_error_code();
         ga_item_rest(run, r, time_ns);
-        if (v->step < v->steps)
+        if (v->step < v->steps) {
+            emit_private(run, r, time_ns);
             return ga_item_start(run, r, time_ns);
+        }
     } else {
         ga_item_rest(run, r, time_ns);
     }

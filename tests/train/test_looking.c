@@ -15,6 +15,7 @@ static const struct ga_test_start looked_at[] = {
          "replicas 4 accum 2 batch 3 backup 2 late finish jitter exponential optimizer adam"},
     {.settings = "replicas 4 accum 3 batch 1 backup 1 jitter exponential optimizer adamw "
                  "weight-decay 0.1 sharding strided reduce sum lr 1e-4"},
+    {.settings = "replicas 3 accum 2 batch 3 mode local period 4 momentum 0.9 jitter exponential"},
     {.csv = "lambda_1,lambda_2,c_1,c_2,w\n1,1,0,2,1\n"
             "3e38,1,-1,0,1\n"
             "1,2,3,4,0\n1,1,1,1,0\n",
@@ -53,6 +54,9 @@ static void test_every_event_is_explained(void **state)
             explain_all(rig.run);
             ga_run_rig_events(&rig, 1);
             ga_run_rig_events(&blind, 1);
+            /* It is this one that is told of, not the one before. */
+            assert_int_equal(ga_run_last_event(rig.run)->sequence,
+                             ga_run_counters(rig.run)->events);
         }
         assert_int_equal(ga_run_hash(rig.run), ga_run_hash(blind.run));
         ga_run_rig_close(&blind);

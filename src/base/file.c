@@ -76,6 +76,8 @@ int ga_file_read(const char *path, uint64_t limit_bytes, char **out, size_t *len
     size_t expected = 0;
     *out = NULL;
     *length_bytes = 0;
+    if (path[0] == '\0')
+        return ga_fail(GA_EINPUT, "the name is empty, expected that of a file to read");
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return ga_fail_errno(GA_EIO, errno, "cannot open %s", path);

@@ -99,6 +99,8 @@ static void writer_free(struct ga_writer *writer)
 int ga_writer_open(struct ga_writer **out, const char *path)
 {
     *out = NULL;
+    if (path[0] == '\0')
+        return ga_fail(GA_EIO, "the name is empty, expected that of a file to write");
     struct ga_writer *writer = ga_alloc(1, sizeof *writer);
     if (!writer)
         return GA_ENOMEM;

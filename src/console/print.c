@@ -190,6 +190,15 @@ static int print_window(struct ga_run *run, void *arg)
     return 0;
 }
 
+/* What is not known yet is "-": nan is for figures that have become so. */
+static void append_known(const char *name, double value, struct ga_text *out)
+{
+    if (isnan(value))
+        ga_text_printf(out, "%s -", name);
+    else
+        ga_describe_figure(name, value, out);
+}
+
 static int print_replicas(struct ga_run *run, void *arg)
 {
     static const char *const states[] = {"ready", "busy", "done", "late", "sends"};
@@ -201,10 +210,14 @@ static int print_replicas(struct ga_run *run, void *arg)
                        value->dead ? "dead" : states[value->state], (unsigned)value->micro,
                        (unsigned)value->micros, (unsigned)value->done_examples,
                        (unsigned)value->examples);
-        ga_describe_figure("  loss", value->loss, out);
-        ga_describe_figure("  |g|", value->norm, out);
-        ga_describe_figure("  cosine", value->cosine, out);
-        ga_describe_figure("  tau", value->staleness, out);
+        if (value->finished == 0) {
+            ga_text_puts(out, "  no item finished yet");
+        } else {
+            ga_describe_figure("  loss", value->loss, out);
+            ga_describe_figure("  |g|", value->norm, out);
+            append_known("  cosine", value->cosine, out);
+            ga_describe_figure("  tau", value->staleness, out);
+        }
         ga_describe_figure("  idle", ga_run_metric(run, GA_METRIC_IDLE, (int32_t)i), out);
         ga_describe_figure("  slow", value->slow, out);
         ga_text_puts(out, "\n");

@@ -55,6 +55,20 @@ int ga_log_file_write(struct ga_log_file *file)
                                                                            : GA_OK;
 }
 
+static int refuse(const char *path, int number)
+{
+    if (path[0] == '\0')
+        return ga_fail(GA_EIO, "the log's name is empty, expected that of a file");
+    if (number == EISDIR)
+        return ga_fail(GA_EIO, "cannot write log %s: a directory, expected a file", path);
+    if (number == ENXIO)
+        return ga_fail(GA_EIO,
+                       "cannot write log %s: a pipe that no one reads, expected a reader first, or "
+                       "a file",
+                       path);
+    return ga_fail_errno(GA_EIO, number, "cannot write log %s", path);
+}
+
 int ga_log_file_open(struct ga_log_file *file, const char *path, int64_t patience_ns)
 {
     *file = (struct ga_log_file){.text = GA_TEXT_INIT, .patience_ns = patience_ns};
@@ -64,9 +78,9 @@ int ga_log_file_open(struct ga_log_file *file, const char *path, int64_t patienc
     file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (file->fd >= 0)
         return GA_OK;
-    ga_fail_errno(GA_EIO, errno, "cannot write log %s", path);
+    const int number = errno;
     free(file->path);
-    return GA_EIO;
+    return refuse(path, number);
 }
 
 int ga_log_file_close(struct ga_log_file *file)

@@ -61,9 +61,14 @@ static int read_prefix(struct ga_safetensors *file, size_t length_bytes)
     for (int i = 0; i < GA_SAFETENSORS_PREFIX; i++)
         length |= (uint64_t)prefix[i] << (8 * i);
     const size_t rest = length_bytes - GA_SAFETENSORS_PREFIX;
+    if (length > rest && length > GA_SAFETENSORS_HEADER)
+        return ga_fail(GA_EINPUT,
+                       "not a safetensors file (its header would be %llu bytes long): expected one "
+                       "that `save` or `export` wrote, or another program in this format",
+                       (unsigned long long)length);
     if (length > rest)
         return ga_fail(GA_EINPUT,
-                       "not a safetensors file, or cut short: its header would be %llu bytes long, "
+                       "cut short, or not a safetensors file: its header would be %llu bytes long, "
                        "and %zu bytes follow",
                        (unsigned long long)length, rest);
     if (length > GA_SAFETENSORS_HEADER)

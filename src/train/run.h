@@ -103,7 +103,7 @@ void ga_run_tell_rate(struct ga_run *run, double examples_per_second);
 bool ga_run_ready(struct ga_run *run, int64_t *due_ns);
 void ga_run_pause(struct ga_run *run);
 void ga_run_on_wake(struct ga_run *run, void (*wake)(void *self), void *self);
-void ga_run_forget_race(struct ga_run *run);        /* what was recorded beyond the present turn */
+void ga_run_forget_race(struct ga_run *run); /* what was recorded beyond the present turn */
 /* The first turn on record: what lies before cannot happen again. 0 on the virtual clock. */
 uint64_t ga_run_race_begins(const struct ga_run *run);
 uint64_t ga_run_race_bytes(const struct ga_run *run); /* within GA_RACE_SHARE of history-budget */

@@ -71,7 +71,9 @@ void ga_run_describe_cards(struct ga_text *out)
     }
     for (size_t place = 0; place < places; place++)
         describe_card(module, place, out);
-    ga_text_printf(out, "NCCL: %s\n", module->nccl());
+    ga_text_printf(out,
+                   "NCCL: %s; no line of the GPU code has been tried on a real GPU before\n",
+                   module->nccl());
 }
 
 const char *ga_run_collective(const struct ga_run *run)

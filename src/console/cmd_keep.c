@@ -39,6 +39,41 @@ static int save_run(struct ga_run *run, void *arg)
     return code;
 }
 
+static uint64_t updates_ahead(struct ga_console *console, uint64_t updates)
+{
+    struct ga_history_info history;
+    ga_engine_history(console->engine, &history);
+    return history.last_update > updates ? history.last_update - updates : 0;
+}
+
+/* START settings that wait for `reset` differ from those in force. */
+static bool waits_for_reset(struct ga_console *console)
+{
+    struct ga_settings in_force;
+    struct ga_settings draft;
+    ga_engine_settings(console->engine, &in_force, &draft);
+    for (size_t i = 0; i < ga_setting_count(); i++) {
+        const struct ga_setting *row = ga_setting_at(i);
+        if (row->when == GA_WHEN_START && !ga_setting_same(row, &in_force, &draft))
+            return true;
+    }
+    return false;
+}
+
+/* A checkpoint is of a place: what lies ahead of it on record, and what a reset would bring, stays
+ * behind. */
+static void say_what_is_left(struct ga_console *console, uint64_t updates)
+{
+    const uint64_t ahead = updates_ahead(console, updates);
+    if (ahead > 0)
+        ga_say(console,
+               "not in the file: %" PRIu64 " recorded update%s ahead of here, and what was "
+               "changed there",
+               ahead, ahead == 1 ? "" : "s");
+    if (waits_for_reset(console))
+        ga_say(console, "not in the file: settings that wait for `reset`");
+}
+
 int ga_exec_save(struct ga_console *console, size_t count, const char *const *word)
 {
     (void)count;
@@ -51,6 +86,7 @@ int ga_exec_save(struct ga_console *console, size_t count, const char *const *wo
     console->saved.known = true;
     console->saved.hash = request.hash;
     ga_say(console, "saved %s at update %" PRIu64, word[0], request.updates);
+    say_what_is_left(console, request.updates);
     return 0;
 }
 

@@ -270,6 +270,27 @@ int ga_exec_discard(struct ga_console *console, size_t count, const char *const 
     return code < 0 ? code : after_window(console, "discarded", &change);
 }
 
+static int append_slow(struct ga_run *run, void *arg)
+{
+    struct ga_text *out = arg;
+    for (size_t r = 0; r < ga_run_replicas(run); r++) {
+        const double factor = ga_run_replica(run, r)->slow;
+        if (factor < 1 || factor > 1)
+            ga_text_printf(out, "%s%zu by %g", out->length > 0 ? ", " : "", r, factor);
+    }
+    return GA_OK;
+}
+
+/* A speed belongs to what a run starts from, as settings do; without a run nobody is slow. */
+static void say_slow(struct ga_console *console)
+{
+    struct ga_text slow = GA_TEXT_INIT;
+    ga_engine_call(console->engine, append_slow, &slow);
+    if (slow.length > 0)
+        ga_say(console, "slow replicas stay slow: %s; `slow R 1` ends it", ga_text_get(&slow));
+    ga_text_free(&slow);
+}
+
 int ga_exec_reset(struct ga_console *console, size_t count, const char *const *word)
 {
     struct ga_settings in_force;
@@ -285,6 +306,7 @@ int ga_exec_reset(struct ga_console *console, size_t count, const char *const *w
         if (code < 0)
             return ga_fail_within("reset");
     }
+    say_slow(console);
     struct ga_move move = {.kind = GA_MOVE_RESET};
     return ga_move_start(console, &move, false);
 }

@@ -394,6 +394,36 @@ static void test_close_while_lines_wait(void **state)
     capture_close(&capture);
 }
 
+/* What stays behind a save, and what stays over a reset. */
+static void test_what_stays(void **state)
+{
+    (void)state;
+    struct capture capture;
+    char line[512];
+    char *folder = ga_test_folder();
+    snprintf(line, sizeof(line), "save %s/x.safetensors", folder);
+    capture_open(&capture, false, false, NULL);
+    capture_run(&capture, "run 3");
+    capture_run(&capture, line);
+    assert_null(strstr(capture_output(&capture), "not in the file"));
+    capture_run(&capture, "back 2");
+    capture_run(&capture, line);
+    capture_contains(&capture, "not in the file: 2 recorded updates ahead of here");
+    capture_run(&capture, "set seed 5");
+    capture_run(&capture, line);
+    capture_contains(&capture, "not in the file: settings that wait for `reset`");
+    capture_run(&capture, "slow 1 4");
+    capture_run(&capture, "reset");
+    capture_contains(&capture, "slow replicas stay slow: 1 by 4");
+    capture_run(&capture, "show changed");
+    capture_contains(&capture, "slow 1 4");
+    capture_run(&capture, "slow 1 1");
+    capture_run(&capture, "reset");
+    assert_null(strstr(capture_output(&capture), "slow"));
+    capture_close(&capture);
+    ga_test_folder_remove(folder);
+}
+
 /* What only a screen can do is refused without one. */
 static void test_without_a_screen(void **state)
 {
@@ -441,6 +471,7 @@ int main(void)
         IN_SCRIPT(test_model_and_data_must_fit),
         cmocka_unit_test_setup_teardown(test_typed_lines_return_at_once, open_typed, close_capture),
         cmocka_unit_test(test_close_while_lines_wait),
+        cmocka_unit_test(test_what_stays),
         cmocka_unit_test(test_without_a_screen),
         cmocka_unit_test(test_readonly),
     };

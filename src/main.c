@@ -69,13 +69,15 @@ static void hold_streams(void)
 /*
  * One arena for all threads: glibc grows a second one by a call to the system for nearly every
  * page, and the engine's thread, which keeps the history, is the only one that allocates much. What
- * is freed at the end of the heap is kept for the next run.
+ * is freed at the end of the heap is kept for the next run, and weights of millions of parameters
+ * come from it as well: mapped by themselves they would be new pages at every update.
  */
 static void settle_memory(void)
 {
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_TOP_PAD, 1 << 20);
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
 }
 
 /* On a terminal that cannot show the full screen it says why, and goes on with plain lines. */

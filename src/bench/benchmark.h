@@ -23,6 +23,9 @@ struct ga_benchmark {
 
 extern const struct ga_benchmark ga_benchmark_demo;
 extern const struct ga_benchmark ga_benchmark_modes;
+extern const struct ga_benchmark ga_benchmark_mlp;
+extern const struct ga_benchmark ga_benchmark_accum;
+extern const struct ga_benchmark ga_benchmark_allreduce;
 
 /* One figure a round, in ascending order; room for them is the caller's. */
 struct ga_samples {

@@ -9,13 +9,20 @@
 #include "dataset/dataset.h"
 #include "train/engine.h"
 
-enum ga_demo_contender { GA_DEMO_NAIVE, GA_DEMO_SERIAL, GA_DEMO_SPLIT, GA_DEMO_CONTENDERS };
+enum ga_demo_contender {
+    GA_DEMO_NAIVE,
+    GA_DEMO_SERIAL,
+    GA_DEMO_SPLIT,
+    GA_DEMO_FAST,
+    GA_DEMO_CONTENDERS
+};
 
 /* How a contender is named and set up. */
 struct ga_demo_form {
     const char *key;
     const char *text;
     int32_t replicas, accum, batch; /* 0: not the engine */
+    enum ga_numerics numerics;
 };
 
 struct ga_demo_contest {

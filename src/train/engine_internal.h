@@ -65,6 +65,8 @@ struct engine_slot {
     bool has_stop;
     int64_t rate_ns; /* wall time and examples at the last rate */
     uint64_t rate_examples;
+    int64_t hash_ns; /* wall time of the last hash in a view */
+    uint64_t hash;
 };
 
 struct engine_observer {

@@ -1,0 +1,136 @@
+#include "bench/mlp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+#define PIXELS 784
+/* A run that has not ended by then hangs. */
+#define PATIENCE_NS (INT64_C(3600) * 1000000000)
+
+static uint8_t draw(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint8_t)(*state >> 56);
+}
+
+static int write_bytes(const char *path, const uint8_t *head, size_t head_bytes, size_t count,
+                       unsigned most)
+{
+    FILE *file = fopen(path, "wb");
+    uint64_t state = count;
+    bool fine = file && fwrite(head, 1, head_bytes, file) == head_bytes;
+
+    for (size_t i = 0; fine && i < count; i++)
+        fine = putc((int)(draw(&state) % most), file) != EOF;
+    if (file && fclose(file) != 0)
+        fine = false;
+    return fine ? GA_OK : ga_fail(GA_EIO, "cannot write %s", path);
+}
+
+/* The layout of MNIST: big-endian, type 8 (bytes), dimensions. */
+static int write_files(const char *images, const char *labels)
+{
+    const uint8_t high = GA_MLP_IMAGES >> 8, low = GA_MLP_IMAGES & 255;
+    const uint8_t of_images[] = {0, 0, 8, 3, 0, 0, high, low, 0, 0, 0, 28, 0, 0, 0, 28};
+    const uint8_t of_labels[] = {0, 0, 8, 1, 0, 0, high, low};
+
+    if (write_bytes(images, of_images, sizeof of_images, (size_t)GA_MLP_IMAGES * PIXELS, 256) < 0)
+        return ga_error_code();
+    return write_bytes(labels, of_labels, sizeof of_labels, GA_MLP_IMAGES, 10);
+}
+
+int ga_mlp_data(struct ga_dataset **out)
+{
+    const char *base = getenv("TMPDIR");
+    char folder[256], images[320], labels[320];
+    const char *words[] = {images, "scale=0.00390625"};
+    int code = GA_OK;
+
+    *out = NULL;
+    snprintf(folder, sizeof folder, "%s/gaconsole-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(folder))
+        return ga_fail(GA_EIO, "cannot make a folder like %s", folder);
+    snprintf(images, sizeof images, "%s/train-images-idx3-ubyte", folder);
+    snprintf(labels, sizeof labels, "%s/train-labels-idx1-ubyte", folder);
+    code = write_files(images, labels);
+    if (code == GA_OK)
+        code = ga_dataset_open(out, 2, words, "");
+    unlink(images);
+    unlink(labels);
+    rmdir(folder);
+    return code;
+}
+
+static void fill_settings(struct ga_settings *settings, int32_t replicas, int32_t accum)
+{
+    static const int32_t widths[] = {PIXELS, 512, 512, 10};
+
+    ga_settings_default(settings);
+    settings->model.layers = 3;
+    memcpy(settings->model.widths, widths, sizeof widths);
+    settings->activation = GA_RELU;
+    settings->loss = GA_XENT;
+    settings->init = GA_INIT_HE;
+    settings->order = GA_ORDER_SHUFFLE;
+    settings->tail = GA_TAIL_WRAP;
+    settings->numerics = GA_NUMERICS_FAST;
+    settings->replicas = replicas;
+    settings->accum = accum;
+    settings->batch = GA_MLP_BATCH;
+}
+
+int ga_mlp_open(struct ga_mlp *mlp, struct ga_dataset *data, int engines, int32_t replicas,
+                int32_t accum, int64_t updates)
+{
+    const struct ga_engine_options options = {.threads = replicas > 1 ? 0 : 1};
+    struct ga_settings settings;
+    struct ga_change change;
+
+    *mlp = (struct ga_mlp){.updates = updates};
+    fill_settings(&settings, replicas, accum);
+    for (int i = 0; i < engines; i++)
+        if (ga_engine_open(&mlp->engine[i], &options) < 0 ||
+            ga_engine_data(mlp->engine[i], ga_dataset_share(data)) < 0 ||
+            ga_engine_change(mlp->engine[i], &settings, &change) < 0)
+            return ga_error_code();
+    return GA_OK;
+}
+
+void ga_mlp_close(struct ga_mlp *mlp)
+{
+    ga_engine_close(mlp->engine[0]);
+    ga_engine_close(mlp->engine[1]);
+}
+
+static int wait_for(struct ga_engine *engine, uint64_t ticket)
+{
+    struct ga_stop stop;
+
+    if (!ga_engine_wait(engine, ticket, ga_now_ns() + PATIENCE_NS, &stop))
+        return ga_fail(GA_EINTERNAL, "bench: no end of the run within an hour");
+    if (stop.reason == GA_STOP_DONE)
+        return GA_OK;
+    return stop.error.code < 0 ? ga_error_put(&stop.error)
+                               : ga_fail(GA_EINTERNAL, "bench: the run was stopped");
+}
+
+int ga_mlp_train(void *self)
+{
+    struct ga_mlp *mlp = self;
+    const struct ga_move move = {.kind = GA_MOVE_UPDATES, .count = (uint64_t)mlp->updates};
+    uint64_t ticket[2] = {0, 0};
+
+    for (int i = 0; i < 2 && mlp->engine[i]; i++)
+        if (ga_engine_move(mlp->engine[i], &move, &ticket[i]) < 0)
+            return ga_error_code();
+    for (int i = 0; i < 2 && mlp->engine[i]; i++)
+        if (wait_for(mlp->engine[i], ticket[i]) < 0)
+            return ga_error_code();
+    return GA_OK;
+}

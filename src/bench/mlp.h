@@ -1,0 +1,34 @@
+/*
+ * The net that benchmarks of real size train: 784-512-512-10, relu, cross-entropy, micro-batches of
+ * 128 random images, plain SGD. One of these is an engine as a batch run has it, or two of them
+ * side by side.
+ */
+#ifndef GA_BENCH_MLP_H
+#define GA_BENCH_MLP_H
+
+#include <stdint.h>
+
+#include "dataset/dataset.h"
+#include "train/engine.h"
+
+#define GA_MLP_BATCH  128
+#define GA_MLP_IMAGES 2048
+/* Floating-point operations of the matrix products of one example: forward, backward, sums. */
+#define GA_MLP_OPERATIONS (2.0 * (3.0 * (512 * 784 + 512 * 512 + 512 * 10) - 512 * 784))
+
+/* Random images in the layout of MNIST, written to a temporary folder and opened. */
+int ga_mlp_data(struct ga_dataset **out);
+
+struct ga_mlp {
+    struct ga_engine *engine[2]; /* the second NULL: one */
+    int64_t updates;             /* of a round */
+    uint64_t target[2];
+};
+
+/* `engines` of them, each with so many replicas and micro-batches, numerics fast. */
+int ga_mlp_open(struct ga_mlp *mlp, struct ga_dataset *data, int engines, int32_t replicas,
+                int32_t accum, int64_t updates);
+void ga_mlp_close(struct ga_mlp *mlp);
+int ga_mlp_train(void *mlp); /* a round of struct ga_mlp */
+
+#endif

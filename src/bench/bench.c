@@ -11,9 +11,9 @@
 #define ROUNDS_MOST  10000
 #define UPDATES_MOST 100000000
 
-static const struct ga_benchmark *const benchmarks[] = {&ga_benchmark_demo, &ga_benchmark_modes,
-                                                        &ga_benchmark_mlp, &ga_benchmark_accum,
-                                                        &ga_benchmark_allreduce};
+static const struct ga_benchmark *const benchmarks[] = {
+    &ga_benchmark_demo,  &ga_benchmark_modes,     &ga_benchmark_mlp,
+    &ga_benchmark_accum, &ga_benchmark_allreduce, &ga_benchmark_csv};
 
 #define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)
 

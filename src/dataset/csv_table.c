@@ -139,6 +139,47 @@ static int store_value(struct ga_csv_table *table, size_t line, size_t i, double
     return expected ? refuse_value(&(struct cell){table, line, i}, scaled, expected) : 0;
 }
 
+/*
+ * Most numbers of most files: up to 15 digits without an exponent. Digits and power of ten are
+ * exact doubles then, so that one division rounds to the nearest double (Clinger 1990).
+ */
+static bool read_short(const char *text, size_t length, double *out)
+{
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const bool negative = length > 0 && text[0] == '-';
+    size_t at = negative ? 1 : 0;
+    size_t point = length; /* where it stands */
+    uint64_t digits = 0;
+    if (length - at > 16) {
+        return false;
+    }
+    for (; at < length; at++) {
+        const unsigned digit = (unsigned)(text[at] - '0');
+        if (digit <= 9) {
+            digits = digits * 10 + digit;
+        } else if (text[at] == '.' && point == length) {
+            point = at;
+        } else {
+            return false;
+        }
+    }
+    const size_t before = point - (negative ? 1 : 0);
+    const size_t behind = point < length ? length - point - 1 : 0;
+    if (before + behind == 0 || before + behind > 15) {
+        return false;
+    }
+    const double value = (double)digits / powers[behind];
+    *out = negative ? -value : value;
+    return true;
+}
+
+static int read_number(const char *text, size_t length, double *out)
+{
+    return read_short(text, length, out) ? 0
+                                         : ga_read_double_n(text, length, -DBL_MAX, DBL_MAX, out);
+}
+
 static int take_numbers(struct ga_csv_table *table, const struct ga_csv_row *row)
 {
     int code = begin_row(table, row->line, row->count);
@@ -146,7 +187,7 @@ static int take_numbers(struct ga_csv_table *table, const struct ga_csv_row *row
         size_t length;
         double value = 0.0;
         const char *text = ga_csv_field(row, i, &length);
-        code = ga_read_double_n(text, length, -DBL_MAX, DBL_MAX, &value);
+        code = read_number(text, length, &value);
         code = code == 0 ? store_value(table, row->line, i, value)
                          : refuse_text(&(struct cell){table, row->line, i}, text, length, code);
     }

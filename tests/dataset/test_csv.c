@@ -1,6 +1,7 @@
 /* CSV files: every form that is read, and the values that come out. */
 #include "support/support.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -381,6 +382,37 @@ static void test_quoted_and_plain_lines_agree(void **state)
     }
 }
 
+/* Numbers of all lengths, as strtod() reads them. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    enum { ROWS = 20000 };
+    static const char *const forms[] = {"%.17g", "%.15g", "%.16g", "%.6g", "%.3f",
+                                        "%.12f", "%.0f",  "%.9e",  "%.1f", "%.15f"};
+    struct ga_text text = GA_TEXT_INIT;
+    double *want = malloc(ROWS * sizeof *want);
+    uint64_t bits = 1;
+    assert_non_null(want);
+    for (size_t i = 0; i < ROWS; i++) {
+        char number[64];
+        bits = bits * 6364136223846793005u + 1442695040888963407u;
+        const double size = ldexp(1.0, (int)(bits >> 33 & 63) - 32);
+        snprintf(number, sizeof number, forms[i % 10],
+                 ((double)(bits >> 11) * 0x1p-52 - 1.0) * size);
+        want[i] = strtod(number, NULL);
+        ga_text_printf(&text, "%s,1\n", number);
+    }
+    struct ga_dataset *dataset = must_open(ga_text_get(&text), "");
+    for (size_t i = 0; i < ROWS; i++) {
+        const float got = ga_dataset_table(dataset)->inputs[i];
+        const float expected = (float)want[i];
+        assert_memory_equal(&got, &expected, sizeof got);
+    }
+    ga_dataset_close(dataset);
+    ga_text_free(&text);
+    free(want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +432,7 @@ int main(void)
                                         ga_test_remove_folder),
         cmocka_unit_test_setup_teardown(test_quoted_and_plain_lines_agree, ga_test_make_folder,
                                         ga_test_remove_folder),
+        cmocka_unit_test_setup_teardown(test_numbers, ga_test_make_folder, ga_test_remove_folder),
         cmocka_unit_test_setup_teardown(test_gzip, ga_test_make_folder, ga_test_remove_folder),
         cmocka_unit_test_setup_teardown(test_many_rows, ga_test_make_folder, ga_test_remove_folder),
     };

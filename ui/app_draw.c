@@ -270,4 +270,6 @@ void ga_app_draw(struct ga_app *app)
     if (app->recorder)
         record(app, cursor);
     app->drawn_ns = now_ns;
+    app->fast = view->running && view->counters.updates > app->drawn_updates + GA_FAST_UPDATES;
+    app->drawn_updates = view->counters.updates;
 }

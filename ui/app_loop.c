@@ -23,10 +23,15 @@ void ga_app_change(struct ga_app *app)
     ga_app_touch(app);
 }
 
+int64_t ga_app_due_ns(const struct ga_app *app)
+{
+    return app->drawn_ns + (app->fast ? GA_FAST_FRAME_NS : GA_FRAME_NS);
+}
+
 /* The engine has news: a frame when the last one is old enough. */
 static void want_frame(struct ga_app *app)
 {
-    const int64_t usual_ns = app->drawn_ns + GA_FRAME_NS;
+    const int64_t usual_ns = ga_app_due_ns(app);
     app->looked = false;
     if (!app->wanted || app->frame_ns > usual_ns)
         app->frame_ns = usual_ns;
@@ -126,7 +131,7 @@ static void wait_for(struct pollfd watched[WATCHED], int64_t wake_ns)
 
 void ga_app_turn(struct ga_app *app, enum ga_turn turn)
 {
-    const int64_t listen_ns = app->drawn_ns + GA_FRAME_NS;
+    const int64_t listen_ns = ga_app_due_ns(app);
     const bool listens = turn == GA_TURN_BELL || ga_now_ns() >= listen_ns;
     struct pollfd watched[WATCHED] = {
         [TERMINAL] = {.fd = app->away ? -1 : STDIN_FILENO, .events = POLLIN},

@@ -32,10 +32,13 @@
 #include "ui/screen.h"
 #include "ui/term.h"
 
-#define GA_FRAME_NS INT64_C(100000000) /* between two frames that nobody's key asked for */
+/* Between two frames that nobody's key asked for, and where each is many updates further on. */
+#define GA_FRAME_NS      INT64_C(100000000)
+#define GA_FAST_FRAME_NS INT64_C(150000000)
+#define GA_FAST_UPDATES  64
 
 /* Between two close-ups while it trains, and between two of them with numbers to read. */
-#define GA_LOOK_NS INT64_C(350000000)
+#define GA_LOOK_NS INT64_C(450000000)
 #define GA_READ_NS INT64_C(950000000)
 
 /* Who gets the next key. */
@@ -103,6 +106,8 @@ struct ga_app {
     bool wanted;                /* a frame */
     int64_t frame_ns;           /* from when on */
     int64_t drawn_ns;           /* the last one */
+    uint64_t drawn_updates;     /* that it stands at */
+    bool fast;                  /* it is many updates further on than the one before */
     bool looked;                /* the close-up is as good as new */
     unsigned looked_parts;      /* that it has */
     int64_t looked_ns, read_ns; /* when it was made, and its numbers */
@@ -118,8 +123,9 @@ enum ga_turn {
     GA_TURN_BELL    /* the engine at once; the console, which waits for it, takes its news */
 };
 void ga_app_turn(struct ga_app *app, enum ga_turn turn);
-void ga_app_touch(struct ga_app *app);  /* a frame at once */
-void ga_app_change(struct ga_app *app); /* a frame at once, with a new close-up */
+void ga_app_touch(struct ga_app *app);           /* a frame at once */
+void ga_app_change(struct ga_app *app);          /* a frame at once, with a new close-up */
+int64_t ga_app_due_ns(const struct ga_app *app); /* when the next frame may be, by itself */
 
 /* app_keys.c */
 void ga_app_press(struct ga_app *app, const struct ga_input *input);

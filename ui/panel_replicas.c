@@ -139,7 +139,7 @@ static void draw_figures(const struct line *line, const struct ga_view_replica *
     char text[GA_FIGURE_TEXT];
 
     cell(line, LOSS, has ? ga_figure(text, replica->loss, 7, 5) : "-",
-         has && !isfinite(replica->loss) ? GA_ROLE_BAD : GA_ROLE_TEXT, GA_ATTR_BOLD);
+         has && !isfinite(replica->loss) ? GA_ROLE_BAD : GA_ROLE_TEXT, 0);
     cell(line, NORM, has ? ga_figure(text, replica->norm, 7, 5) : "-",
          has && !isfinite(replica->norm) ? GA_ROLE_BAD : GA_ROLE_TEXT, 0);
     snprintf(text, sizeof text, "%.3f", replica->cosine);

@@ -1,5 +1,6 @@
 #include "ui/seat.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,22 +18,20 @@
 #define PATIENCE_NS INT64_C(60000000000)
 #define MOST_WORDS  32
 
-static void run_child(const char *terminal, enum ga_seat_kind kind, const char *const *argv,
-                      const struct winsize *size)
+static void run_child(const char *terminal, const char *const *argv, const struct winsize *size)
 {
     const char *word[MOST_WORDS] = {"gaconsole", "--readonly"};
     for (size_t i = 0; argv[i] && i + 3 < MOST_WORDS; i++)
         word[i + 2] = argv[i];
     setsid();
     const int fd = open(terminal, O_RDWR);
-    const int out = kind == GA_SEAT_SCREEN ? fd : open("/dev/null", O_WRONLY);
-    if (fd < 0 || out < 0)
+    if (fd < 0)
         _exit(127);
     ioctl(fd, TIOCSCTTY, 0);
     ioctl(fd, TIOCSWINSZ, size);
     dup2(fd, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, STDERR_FILENO);
     setenv("TERM", "xterm-256color", 1);
     setenv("LC_ALL", "C.UTF-8", 1);
     setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
@@ -41,8 +40,7 @@ static void run_child(const char *terminal, enum ga_seat_kind kind, const char *
     _exit(127);
 }
 
-int ga_seat_open(struct ga_seat *seat, enum ga_seat_kind kind, const char *const *argv, int rows,
-                 int columns)
+int ga_seat_open(struct ga_seat *seat, const char *const *argv, int rows, int columns)
 {
     const struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
     char terminal[64];
@@ -57,7 +55,7 @@ int ga_seat_open(struct ga_seat *seat, enum ga_seat_kind kind, const char *const
     seat->started_ns = ga_now_ns();
     seat->child = fork();
     if (seat->child == 0)
-        run_child(terminal, kind, argv, &size);
+        run_child(terminal, argv, &size);
     if (seat->child > 0)
         return 0;
     const int why = errno;
@@ -115,18 +113,6 @@ void ga_seat_type(struct ga_seat *seat, const char *keys)
         return; /* what is expected next will be missed */
 }
 
-int ga_seat_wait(struct ga_seat *seat)
-{
-    int status = 0;
-    while (ga_seat_take(seat, ga_now_ns() + PATIENCE_NS) > 0)
-        continue;
-    if (waitpid(seat->child, &status, 0) == seat->child)
-        seat->child = -1;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return 0;
-    return ga_fail(GA_ESTATE, "the program ended with wait status %d: expected 0", status);
-}
-
 /* The number behind `label` in a file of /proc; -1: it is not there. An empty label: the first. */
 static int64_t read_number(const char *path, const char *label)
 {
@@ -141,11 +127,34 @@ static int64_t read_number(const char *path, const char *label)
     return at ? strtoll(at + strlen(label), NULL, 10) : -1;
 }
 
+/* What all threads but the main one have used. */
+static int64_t read_others(int process)
+{
+    char path[96];
+    struct dirent *entry = NULL;
+    int64_t sum_ns = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", process);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return -1;
+    while ((entry = readdir(folder))) {
+        const int thread = atoi(entry->d_name);
+        if (thread <= 0 || thread == process)
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", process, thread);
+        const int64_t ns = read_number(path, "");
+        sum_ns += ns > 0 ? ns : 0;
+    }
+    closedir(folder);
+    return sum_ns;
+}
+
 void ga_seat_use(const struct ga_seat *seat, struct ga_seat_use *out)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)seat->child, (int)seat->child);
     out->cpu_ns = read_number(path, "");
+    out->others_ns = read_others((int)seat->child);
     snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)seat->child, (int)seat->child);
     out->wakes = read_number(path, "\nvoluntary_ctxt_switches:");
     const int64_t kib = read_number(path, "\nRssAnon:");

@@ -19,11 +19,8 @@ struct ga_seat {
     int64_t seen_ns;     /* when the newest of it came */
 };
 
-/* `argv` without the program's name, NULL-terminated. Without `terminal` standard output is
- * /dev/null. */
-enum ga_seat_kind { GA_SEAT_SCREEN, GA_SEAT_NO_SCREEN };
-int ga_seat_open(struct ga_seat *seat, enum ga_seat_kind kind, const char *const *argv, int rows,
-                 int columns);
+/* `argv` without the program's name, NULL-terminated. */
+int ga_seat_open(struct ga_seat *seat, const char *const *argv, int rows, int columns);
 void ga_seat_close(struct ga_seat *seat);
 
 /* Takes what comes until the deadline; 1: something came, 0: nothing did, GA_ESTATE: it ended. */
@@ -32,11 +29,11 @@ int ga_seat_take(struct ga_seat *seat, int64_t deadline_ns);
 /* Waits for bytes behind position `from`; GA_ESTATE and an error when they do not come. */
 int ga_seat_expect(struct ga_seat *seat, size_t from, const char *bytes);
 void ga_seat_type(struct ga_seat *seat, const char *keys);
-int ga_seat_wait(struct ga_seat *seat); /* until it ends; 0 when it ended well */
 
-/* Of its main thread; -1 where /proc does not tell. */
+/* Of its main thread, and of all others together; -1 where /proc does not tell. */
 struct ga_seat_use {
     int64_t cpu_ns, wakes;
+    int64_t others_ns;
     int64_t anonymous_bytes; /* of the process: memory that is no file */
 };
 void ga_seat_use(const struct ga_seat *seat, struct ga_seat_use *out);

@@ -17,7 +17,8 @@ const struct ga_topic ga_topics_of_modes[] = {
      "one snapshot of the weights.\n"
      "In virtual time every mode is reproducible, can be stepped and goes back. With\n"
      "`clock real` replicas run on threads and race; the race is recorded, and\n"
-     "`replay` does it again to the same bits (not for hogwild).\n"
+     "`replay` does it again to the same bits (not for hogwild). The record has a\n"
+     "sixteenth of `history-budget`; where that is full, its beginning is let go.\n"
      "Each has a page: help async, help staleness, help ssp, help buffered, help\n"
      "local, help hogwild, help delay; `law` puts theory beside what happened, `fork`\n"
      "and `compare` put two runs side by side.\n"},

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <string.h>
 
 #include "ui/decoder.h"
@@ -59,4 +60,14 @@ int ga_scroll(int first, int key, int rows, int page)
         return -1;
     }
     return first < 0 ? 0 : first > most ? most : first;
+}
+
+void ga_moment_write(const struct ga_scene *scene, struct ga_text *out)
+{
+    const struct ga_counters *now = &scene->view->counters;
+    uint64_t windows = scene->closeup->windows;
+
+    if (!scene->view->running || windows == 0 || windows == now->updates + now->skipped)
+        return;
+    ga_text_printf(out, "at %s %" PRIu64 "  ", now->skipped > 0 ? "window" : "update", windows);
 }

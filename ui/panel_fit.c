@@ -277,6 +277,8 @@ static void fit_caption(struct ga_panel_state *state, const struct ga_scene *sce
     uint64_t all = fit->right + fit->wrong;
 
     (void)state;
+    if (fit->kind != GA_FIT_NONE)
+        ga_moment_write(scene, out);
     if (fit->kind == GA_FIT_CLASSES && all > 0)
         ga_text_printf(out, "%.1f %% of %llu %s right", 100 * (double)fit->right / (double)all,
                        (unsigned long long)all, fit->held_out ? "held-out" : "training");

@@ -178,6 +178,8 @@ static void weights_caption(struct ga_panel_state *state, const struct ga_scene 
     const struct ga_heat *heat = &scene->closeup->heat;
 
     (void)state;
+    if (heat->parameters > 0)
+        ga_moment_write(scene, out);
     if (heat->stride > 1)
         ga_text_printf(out, "every %zu. of %zu", heat->stride, heat->parameters);
     else if (heat->parameters > 0)

@@ -11,4 +11,10 @@ extern const struct ga_panel ga_panel_loss, ga_panel_fit, ga_panel_replicas, ga_
 /* A row of `rows` with rows above or below it out of sight: how far one may scroll. */
 int ga_scroll(int first, int key, int rows, int page); /* the new first row; -1: not a scroll key */
 
+/*
+ * While it trains a close-up is older than the numbers beside it: "at update 12  " for a caption of
+ * what was drawn from it, nothing where it is of the same moment.
+ */
+void ga_moment_write(const struct ga_scene *scene, struct ga_text *out);
+
 #endif

@@ -131,6 +131,23 @@ static void other_terminals(void **state)
     }
 }
 
+/* Nobody asked for the mouse: selecting text goes on working. */
+static void the_mouse_is_left_alone(void **state)
+{
+    struct pty *pty = *state;
+    static const char *const modes[] = {"9",    "1000", "1001", "1002",
+                                        "1003", "1005", "1006", "1015"};
+    char bytes[16];
+    pty_open(pty, NULL);
+    train_a_little(pty);
+    pty_type(pty, "q");
+    pty_expect_exit(pty, 0);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        const int length = snprintf(bytes, sizeof(bytes), "\x1b[?%sh", modes[i]);
+        assert_null(memmem(pty->raw.data, pty->raw.length, bytes, (size_t)length));
+    }
+}
+
 /* The terminal's own foreground and background: a light one stays light. */
 static void the_usual_colors_are_the_terminals_own(void **state)
 {
@@ -324,6 +341,7 @@ static const struct CMUnitTest tests[] = {
     PTY_TEST(glyphs_change_while_it_runs),
     PTY_TEST(no_color_is_obeyed),
     PTY_TEST(other_terminals),
+    PTY_TEST(the_mouse_is_left_alone),
     PTY_TEST(the_usual_colors_are_the_terminals_own),
     PTY_TEST(sizes_leave_no_trace),
     PTY_TEST(sizes_change_anywhere),

@@ -72,19 +72,25 @@ static void one_question_is_answered_in_five_minutes(void **state)
     pty_expect(pty, "async");
     pty_expect(pty, "P 8, items A 5 \xc3\x97 b 5 = 25, 6-7 now");
     pty_expect(pty, "staleness mean P-1 = 7");
-    pty_expect(pty, "gauge ");
+    pty_expect(pty, ": above 1 steps diverge");
     pty_type(pty, "7"); /* the staleness panel */
     pty_expect(pty, "7 staleness");
+    pty_expect(pty, "law  7.000");
+    pty_expect(pty, " unstable ");
     pty_type(pty, ":set pace max\r");
     expect_update(pty, 800);
-    pty_type(pty, ":pause\r");
+    pty_type(pty, ":until loss > 0.1\r"); /* it leaves its minimum again and again */
+    pty_expect(pty, "loss > 0.1: at update ");
     pty_expect(pty, "PAUSED");
     pty_type(pty, ":back 500\r");
     pty_expect(pty, "500 updates back: at update ");
     pty_type(pty, ":set scale staleness\r");
     pty_expect(pty, "scale full -> staleness");
-    pty_type(pty, ":run 200\r");
-    pty_expect(pty, "async, scale staleness");
+    pty_type(pty, ":run 3000\r");
+    pty_expect(pty, "async, scale staleness, hash ");
+    pty_expect_gone(pty, " unstable ");
+    pty_type(pty, ":eval\r");
+    pty_expect(pty, "training: 50 examples, loss 0.0"); /* it has converged */
 
     /* 6: the loop in the user's own framework, which knows replicas in step. */
     pty_type(pty, ":mode sync\r");

@@ -107,6 +107,32 @@ static void pictures_of_other_scenes(void **state)
     golden(TEST_SCENE_STOPPED, 24, 80, GA_GLYPHS_ASCII);
 }
 
+/* A close-up that is older than the numbers beside it names its update, and only then. */
+static void what_is_older_says_so(void **state)
+{
+    struct test_scene *test = test_scene_open(TEST_SCENE_SYNC);
+    struct picture picture;
+
+    (void)state;
+    test->closeup.windows = 120;
+    picture_open(&picture, 60, 200, GA_GLYPHS_BRAILLE);
+    for (int running = 0; running < 2; running++)
+        for (int behind = 0; behind < 2; behind++) {
+            struct ga_text text = GA_TEXT_INIT;
+
+            test->view.running = running;
+            test->view.counters.skipped = 0;
+            test->view.counters.updates = 120 + 8 * (uint64_t)behind;
+            picture_draw(&picture, test);
+            ga_cells_dump(&picture.cells, &text);
+            const char *mark = strstr(ga_text_get(&text), "at update 120  parabola");
+            assert_int_equal(mark != NULL, running && behind);
+            ga_text_free(&text);
+        }
+    picture_close(&picture);
+    test_scene_close(test);
+}
+
 /* GPUs beside the CPU: a healthy one, and one that fell off the bus. */
 static void picture_of_gpus(void **state)
 {
@@ -377,6 +403,7 @@ int main(void)
         cmocka_unit_test(pictures_of_a_window_under_way),
         cmocka_unit_test(pictures_of_other_scenes),
         cmocka_unit_test(picture_of_gpus),
+        cmocka_unit_test(what_is_older_says_so),
         cmocka_unit_test(pictures_of_each_panel),
         cmocka_unit_test(no_panel_is_empty_or_draws_outside),
         cmocka_unit_test(a_size_looks_the_same_whatever_came_before),

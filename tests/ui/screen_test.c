@@ -1,4 +1,24 @@
-/* How the program begins and ends on a terminal, and that it leaves the terminal as it was. */
+/*
+ * How the program begins and ends on a terminal, and that it leaves the terminal as it was.
+ *
+ * Where each promise of the screen is tested (in this file unless another is named):
+ * - the terminal is restored on exit and by signals: signals_put_the_terminal_back
+ * - also a stuck one, and words at the end: a_stuck_terminal_does_not_keep_it; looks_test
+ * - ctrl-Z and fg, the same screen and line: stops_and_goes_on_under_a_shell
+ * - hang-up, the run kept and the process gone: a_hang_up_ends_it_and_keeps_the_run
+ * - sizes in any order, like a fresh start: looks_test, layout_test, picture_test, storm_test
+ * - TERM dumb or unknown, pipes: without_a_movable_cursor_it_is_plain, a_pipe_gets_no_escapes
+ * - ASCII without UTF-8, glyphs switch, no U+2800: looks_test, cells_test, picture_test
+ * - NO_COLOR, default colours, eyes that differ, the mouse left alone: looks_test, words_test
+ * - Esc at once, pastes only after a y, readline never sees one: typing_test, decoder_test
+ * - NaN, infinities, spikes, constants, log axes, labels: plot_test, chart_test, samples_test
+ * - monitors that fail, stall or lie: monitors_test
+ * - what libraries write to either stream: looks_test, stray_output_goes_to_the_log
+ * - key history (0600) and configuration: key_history_and_configuration
+ * - panels of one moment, or that say which: picture_test, what_is_older_says_so
+ * - the first five minutes, lessons: minutes_test
+ * - budgets: `gaconsole bench screen`; bench_test has every figure measured
+ */
 #include "pseudo.h"
 
 #include <signal.h>

@@ -37,11 +37,12 @@ static void linear_ticks(struct ga_svg_axis *axis)
     const double least = axis->high / WANTED_TICKS - axis->low / WANTED_TICKS;
     const double step = nice_step(least);
     const double slack = least * 1e-9;
-    double first = ceil((axis->low - slack) / step);
-    for (;
-         first * step <= axis->high + slack && isfinite(first * step) && axis->ticks < GA_SVG_TICKS;
-         first++)
-        label_tick(axis, first == 0 ? 0 : first * step, step);
+    double next = ceil((axis->low - slack) / step);
+    while (next * step <= axis->high + slack && isfinite(next * step) &&
+           axis->ticks < GA_SVG_TICKS) {
+        label_tick(axis, next == 0 ? 0 : next * step, step);
+        next++;
+    }
 }
 
 static void add_power(struct ga_svg_axis *axis, double value)

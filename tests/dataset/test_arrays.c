@@ -67,7 +67,8 @@ static void test_idx_pictures(void **state)
     assert_null(table->weights);
     assert_string_equal(ga_dataset_format(dataset), "idx");
     for (size_t i = 0; i < 24; i++) {
-        assert_true(table->inputs[i] == (float)((double)(i / 6 * 10 + i % 6) * (1.0 / 255.0)));
+        const size_t pixel = i / 6 * 10 + i % 6;
+        assert_true(table->inputs[i] == (float)((double)pixel * (1.0 / 255.0)));
     }
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(table->labels[i], i % 3);

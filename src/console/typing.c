@@ -86,6 +86,9 @@ static char **complete_line(const char *text, int start, int end)
     offered = &candidates;
     if (candidates.count > 0)
         matches = rl_completion_matches(text, next_candidate);
+    /* the value of an option is typed on behind it */
+    if (matches && matches[0] && matches[0][0])
+        rl_completion_suppress_append = matches[0][strlen(matches[0]) - 1] == '=';
     offered = NULL;
     free(candidates.word);
     ga_text_free(&tensors);

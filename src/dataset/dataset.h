@@ -38,19 +38,33 @@ struct ga_table {
  * = the working directory only). Refusals name file, line and column or key, and what was expected.
  * - parabola [n=50] [range=-2,2] [noise=0] [seed=1]
  * - quadratic lambda=1,4 [c=0,0] [n=1]
- * - FILE [kind=value|class|quadratic] [target=COL[,COL...]] [weight=COL] [classes=C] [scale=X]
- *   [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no]
+ * - FILE, and its options. What kind of file it is is told by its first bytes; CSV, IDX and NPY may
+ *   be packed with gzip or zlib:
+ *   CSV [kind=value|class|quadratic] [target=COL[,COL...]] [weight=COL] [classes=C] [scale=X]
+ *       [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no]
+ *   IDX [labels=FILE] [heldout=FILE] [heldout-labels=FILE] [kind=class|value], and classes to
+ *       shuffle as above. A FOLDER with MNIST's train and t10k files stands for all four. A name's
+ *       "images" and "idx3" become "labels" and "idx1" for the labels.
+ *   NPY one table of columns with CSV's options, or with labels= as IDX. Versions 1 to 3, C order,
+ *       little-endian.
+ *   NPZ [inputs=NAME] [labels=NAME] [weight=NAME] [heldout=NAME] [heldout-labels=NAME] and the rest
+ *       as IDX; without names, those that packages use (x_train y_train x_test y_test, x y, ...).
  *
- * Files are CSV, plain or gzip. Columns are given by name or number (from 1; negative from the
- * end); a name in the header wins over a number. Default target: the last column (that is not the
- * weight); all other columns are inputs, multiplied by `scale`. A first line with anything but
- * numbers is a header unless told. Classes are whole numbers 0..C-1, C the largest + 1 unless told.
- * kind=quadratic takes columns lambda_1.. and c_1.., or without such names the first half and the
- * second half of the columns.
+ * CSV columns are given by name or number (from 1; negative from the end); a name in the header
+ * wins over a number. Default target: the last column (that is not the weight); all other columns
+ * are inputs, multiplied by `scale`. A first line with anything but numbers is a header unless
+ * told. Classes are whole numbers 0..C-1, C the largest + 1 unless told. kind=quadratic takes
+ * columns lambda_1.. and c_1.., or without such names the first half and the second half of the
+ * columns.
+ *
+ * Arrays are (rows, ...), all behind the rows being inputs of one row. With separate labels kind is
+ * class where there is one whole number a row, else value, and scale is 1/255 for unsigned bytes,
+ * else 1.
  *
  * Held-out rows: train=R takes the first R rows, test=T the T behind them (without `train` the last
  * T); without `test` all behind the first R are held out. `shuffle` draws which rows are taken;
- * both parts stay in file order.
+ * both parts stay in file order. With held-out rows from a file of their own, train=R and test=T
+ * take the first rows of each part.
  */
 int ga_dataset_open(struct ga_dataset **out, size_t words, const char *const *word,
                     const char *folder);

@@ -253,7 +253,8 @@ static int open_zip(struct archive *archive)
     if (code != 0) {
         return code;
     }
-    archive->zip = zip_fdopen(fd, ZIP_CHECKCONS | ZIP_RDONLY, &error); /* takes fd when it succeeds */
+    archive->zip =
+        zip_fdopen(fd, ZIP_CHECKCONS | ZIP_RDONLY, &error); /* takes fd when it succeeds */
     if (!archive->zip) {
         zip_error_t reason;
         zip_error_init_with_code(&reason, error);

@@ -191,7 +191,11 @@ static void test_completion(void **state)
     assert_offers("help wo", NULL, false);
     assert_offers("source ", NULL, true);
     assert_offers("data par", "parabola", true);
+    assert_offers("data x.csv kind=c", "kind=class", true);
+    assert_offers("data x.csv kind=class la", "labels=", true);
     assert_offers("log js", "jsonl", false);
+    assert_offers("log te", "tensorboard", false);
+    assert_offers("export s", "svg", false);
     assert_offers("log jsonl ", NULL, true);
     assert_offers("export we", "weights", false);
     assert_offers("delete a", "all", false);

@@ -67,6 +67,8 @@ refused 'export weights a b' 'export code tensorflow|pytorch FILE'
 refused 'set mode async; export code pytorch x.py' 'mode async is no short program there: expected mode sync or local'
 refused 'set mode local; export code tensorflow x.py' 'expected mode sync ('
 refused 'set replicas 3 backup 1; export code pytorch x.py' 'expected backup 0'
+printf '\000\000\010\001\000\000\000\002\000\001' > labels.idx
+refused 'data labels.idx labels=labels.idx; export code pytorch x.py' 'the programs read no idx files'
 refused 'data quadratic lambda=1,4; export code pytorch x.py' 'data quadratic has no net'
 refused 'set model 3-5-1; export code pytorch x.py' 'model 3-5-1 does not fit parabola'
 refused 'export code pytorch no/such/folder/x.py' 'no/such/folder'

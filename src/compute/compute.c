@@ -33,7 +33,7 @@ static const struct ga_compute *find_cuda(const char *numerics)
             return c->memory->places(&places) < 0 ? NULL : c;
     }
     if (module)
-        ga_fail(GA_EUNSUPPORTED, "no device cuda with numerics %s: expected numerics exact",
+        ga_fail(GA_EUNSUPPORTED, "no device cuda with numerics %s: expected exact or fast",
                 numerics);
     return NULL;
 }

@@ -15,6 +15,10 @@ for name in cudaMalloc cudaMemcpyAsync cudaStreamQuery __cudaLaunchKernel __cuda
         status=1
     fi
 done
+if ! nm -D --undefined-only "$module" | grep -q ' cublasLtMatmul@libcublasLt'; then
+    echo "cublasLtMatmul is not taken from a shared libcublasLt"
+    status=1
+fi
 case $nccl in
     yes)
         for name in ncclAllReduce ncclCommInitRankConfig ncclCommAbort; do

@@ -7,6 +7,7 @@
 
 #include "compute/cuda/device.h"
 #include "compute/cuda/exact_launch.h"
+#include "compute/cuda/fast_launch.h"
 
 static atomic_size_t *home(void)
 {
@@ -19,9 +20,12 @@ void ga_cuda_set_home(size_t place)
     atomic_store(home(), place);
 }
 
-static size_t sum_bytes(const struct ga_net *net)
+/* Which sums: n floats, or n doubles and n more. */
+enum kind { EXACT, FAST };
+
+static size_t sum_bytes(enum kind kind, const struct ga_net *net)
 {
-    return 2 * net->parameters * sizeof(double);
+    return kind == FAST ? net->parameters * sizeof(float) : 2 * net->parameters * sizeof(double);
 }
 
 /* The desk of the card that `sums` lie on. */
@@ -33,7 +37,7 @@ static struct ga_cuda_desk *desk_of(const void *sums)
 
 /* Ends the work at a desk (NULL: there was none) with this code, which poll() tells if it is bad.
  */
-static int finish(struct ga_cuda_desk *desk, int code, const char *what)
+static void finish(struct ga_cuda_desk *desk, int code, const char *what)
 {
     if (desk && code == GA_OK)
         code = ga_cuda_wait(desk->stream, desk->room.place, what);
@@ -41,7 +45,6 @@ static int finish(struct ga_cuda_desk *desk, int code, const char *what)
         ga_cuda_note();
     if (desk)
         ga_cuda_desk_leave(desk);
-    return desk ? code : ga_cuda_host()->error_code();
 }
 
 static int send(struct ga_cuda_desk *desk, void *to, const void *from, size_t bytes)
@@ -50,59 +53,98 @@ static int send(struct ga_cuda_desk *desk, void *to, const void *from, size_t by
                          desk->room.place, "copying");
 }
 
-static int add_at(struct ga_cuda_desk *desk, const struct ga_net *net, void *to, const void *from)
+static int launch_add(struct ga_cuda_desk *desk, enum kind kind, const struct ga_net *net, void *to,
+                      const void *from)
 {
-    struct ga_k_add k = {.threads = 2 * net->parameters, .to = to, .from = from};
+    const struct ga_k_add doubles = {.threads = 2 * net->parameters, .to = to, .from = from};
+    const struct ga_k_add_float floats = {.threads = net->parameters, .to = to, .from = from};
+    return ga_cuda_check(kind == FAST ? ga_launch_add_float(&floats, desk->stream)
+                                      : ga_launch_add(&doubles, desk->stream),
+                         desk->room.place, "adding sums");
+}
+
+/* Sums of another card come by way of the desk's room. */
+static int add_at(struct ga_cuda_desk *desk, enum kind kind, const struct ga_net *net, void *to,
+                  const void *from)
+{
+    const size_t bytes = sum_bytes(kind, net);
     size_t other = 0;
     int code = ga_cuda_place_of(from, &other);
     if (code == GA_OK && other != desk->room.place) {
-        code = ga_cuda_room_grow(&desk->room, sum_bytes(net), 0);
+        code = ga_cuda_room_grow(&desk->room, bytes, 0);
         if (code == GA_OK)
-            code = send(desk, desk->room.device, from, sum_bytes(net));
-        k.from = desk->room.device;
+            code = send(desk, desk->room.device, from, bytes);
+        from = desk->room.device;
     }
-    return code < 0
-               ? code
-               : ga_cuda_check(ga_launch_add(&k, desk->stream), desk->room.place, "adding sums");
+    return code < 0 ? code : launch_add(desk, kind, net, to, from);
+}
+
+static void add(enum kind kind, const struct ga_net *net, void *to, const void *from)
+{
+    struct ga_cuda_desk *desk = desk_of(to);
+    finish(desk, desk ? add_at(desk, kind, net, to, from) : GA_OK, "adding sums");
 }
 
 void ga_cuda_add(const struct ga_net *net, void *to, const void *from)
 {
-    struct ga_cuda_desk *desk = desk_of(to);
-    (void)finish(desk, desk ? add_at(desk, net, to, from) : GA_OK, "adding sums");
+    add(EXACT, net, to, from);
 }
 
-void ga_cuda_clear(const struct ga_net *net, void *sums)
+void ga_cuda_add_float(const struct ga_net *net, void *to, const void *from)
+{
+    add(FAST, net, to, from);
+}
+
+static void clear(enum kind kind, const struct ga_net *net, void *sums)
 {
     struct ga_cuda_desk *desk = desk_of(sums);
     int code = GA_OK;
     if (desk)
-        code = ga_cuda_check((int)cudaMemsetAsync(sums, 0, sum_bytes(net), desk->stream),
+        code = ga_cuda_check((int)cudaMemsetAsync(sums, 0, sum_bytes(kind, net), desk->stream),
                              desk->room.place, "clearing sums");
-    (void)finish(desk, code, "clearing sums");
+    finish(desk, code, "clearing sums");
 }
 
-/* The desk's room holds the blocks' sums, then the gradient; both come back in one copy. */
-static int mean_at(struct ga_cuda_desk *desk, const struct ga_net *net, const double *sums,
-                   double divisor, size_t bytes)
+void ga_cuda_clear(const struct ga_net *net, void *sums)
+{
+    clear(EXACT, net, sums);
+}
+
+void ga_cuda_clear_float(const struct ga_net *net, void *sums)
+{
+    clear(FAST, net, sums);
+}
+
+/* The room on the card: the blocks' sums, then the gradient. */
+static int launch_mean(struct ga_cuda_desk *desk, enum kind kind, const struct ga_net *net,
+                       const void *sums, double divisor)
+{
+    const size_t blocks = (net->parameters + GA_BODY_BLOCK - 1) / GA_BODY_BLOCK;
+    double *squares = desk->room.device;
+    float *gradient = (float *)(void *)(squares + blocks);
+    const struct ga_k_mean doubles = {
+        blocks,  net->parameters, sums,   (const double *)sums + net->parameters,
+        divisor, gradient,        squares};
+    const struct ga_k_mean_float floats = {blocks,  net->parameters, sums,
+                                           divisor, gradient,        squares};
+    return ga_cuda_check(kind == FAST ? ga_launch_mean_float(&floats, desk->stream)
+                                      : ga_launch_mean(&doubles, desk->stream),
+                         desk->room.place, "dividing sums");
+}
+
+/* Both come back in one copy, the gradient where `bytes` of it are wanted. */
+static int mean_at(struct ga_cuda_desk *desk, enum kind kind, const struct ga_net *net,
+                   const void *sums, double divisor, size_t bytes)
 {
     const size_t blocks = (net->parameters + GA_BODY_BLOCK - 1) / GA_BODY_BLOCK;
     const size_t squares = blocks * sizeof(double);
-    int code = ga_cuda_room_grow(&desk->room, squares + net->parameters * sizeof(float),
-                                 squares + net->parameters * sizeof(float));
-    if (code < 0)
-        return code;
-    const struct ga_k_mean k = {
-        .threads = blocks,
-        .parameters = net->parameters,
-        .high = sums,
-        .low = sums + net->parameters,
-        .divisor = divisor,
-        .squares = desk->room.device,
-        .gradient = (float *)(void *)((char *)desk->room.device + squares),
-    };
-    code = ga_cuda_check(ga_launch_mean(&k, desk->stream), desk->room.place, "dividing sums");
-    return code < 0 ? code : send(desk, desk->room.host, desk->room.device, squares + bytes);
+    const size_t room = squares + net->parameters * sizeof(float);
+    int code = ga_cuda_room_grow(&desk->room, room, room);
+    if (code == GA_OK)
+        code = launch_mean(desk, kind, net, sums, divisor);
+    if (code == GA_OK)
+        code = send(desk, desk->room.host, desk->room.device, squares + bytes);
+    return code == GA_OK ? ga_cuda_wait(desk->stream, desk->room.place, "dividing sums") : code;
 }
 
 /* Block sums in order. */
@@ -114,15 +156,14 @@ static double norm_of(const double *squares, size_t blocks)
     return __builtin_sqrt(total);
 }
 
-double ga_cuda_mean(const struct ga_net *net, const void *sums, double divisor, float *gradient)
+static double mean(enum kind kind, const struct ga_net *net, const void *sums, double divisor,
+                   float *gradient)
 {
     const size_t blocks = (net->parameters + GA_BODY_BLOCK - 1) / GA_BODY_BLOCK;
     const size_t bytes = gradient ? net->parameters * sizeof(float) : 0;
     struct ga_cuda_desk *desk = desk_of(sums);
     double norm = __builtin_nan("");
-    int code = desk ? mean_at(desk, net, sums, divisor, bytes) : GA_EIO;
-    if (desk && code == GA_OK)
-        code = ga_cuda_wait(desk->stream, desk->room.place, "dividing sums");
+    const int code = desk ? mean_at(desk, kind, net, sums, divisor, bytes) : GA_EIO;
     if (code == GA_OK) {
         const double *squares = desk->room.host;
         norm = norm_of(squares, blocks);
@@ -134,6 +175,32 @@ double ga_cuda_mean(const struct ga_net *net, const void *sums, double divisor, 
     if (desk)
         ga_cuda_desk_leave(desk);
     return norm;
+}
+
+double ga_cuda_mean(const struct ga_net *net, const void *sums, double divisor, float *gradient)
+{
+    return mean(EXACT, net, sums, divisor, gradient);
+}
+
+double ga_cuda_mean_float(const struct ga_net *net, const void *sums, double divisor,
+                          float *gradient)
+{
+    return mean(FAST, net, sums, divisor, gradient);
+}
+
+void ga_cuda_read_sums_float(const struct ga_net *net, const void *sums, size_t first, size_t count,
+                             double *out)
+{
+    float *values = calloc(count > 0 ? count : 1, sizeof *values);
+    (void)net;
+    if (!values)
+        ga_cuda_host()->fail(GA_ENOMEM, "no memory to read %zu sums", count);
+    if (!values ||
+        ga_cuda_copy_out(values, (const float *)sums + first, count * sizeof *values) < 0)
+        ga_cuda_note();
+    for (size_t i = 0; i < count; i++)
+        out[i] = values ? (double)values[i] : __builtin_nan("");
+    free(values);
 }
 
 /* H and L of the elements, then their sum. */

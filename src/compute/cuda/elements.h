@@ -13,6 +13,16 @@ void ga_cuda_clear(const struct ga_net *net, void *sums);
 double ga_cuda_mean(const struct ga_net *net, const void *sums, double divisor, float *gradient);
 void ga_cuda_read_sums(const struct ga_net *net, const void *sums, size_t first, size_t count,
                        double *out);
+
+/* The same for the fast device's sums. */
+void ga_cuda_add_float(const struct ga_net *net, void *to, const void *from);
+void ga_cuda_clear_float(const struct ga_net *net, void *sums);
+double ga_cuda_mean_float(const struct ga_net *net, const void *sums, double divisor,
+                          float *gradient);
+void ga_cuda_read_sums_float(const struct ga_net *net, const void *sums, size_t first, size_t count,
+                             double *out);
+
+/* Of both. */
 void ga_cuda_step(const struct ga_net *net, const struct ga_step *step, const float *gradient,
                   const float *weights, const float *state, float *new_weights, float *new_state);
 

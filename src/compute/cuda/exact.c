@@ -1,80 +1,27 @@
 #include "compute/cuda/exact.h"
 
 #include <cuda_runtime_api.h>
-#include <stdlib.h>
 
+#include "compute/cuda/context.h"
 #include "compute/cuda/elements.h"
 #include "compute/cuda/exact_launch.h"
-#include "compute/cuda/seat.h"
-
-_Static_assert(GA_SUM_BEYOND == GA_TALLY_BEYOND && GA_SUM_NONFINITE == GA_TALLY_NONFINITE,
-               "the flags of a term are those of a tally");
-
-/* Evaluation goes piece by piece, so that a large data set needs no large room. */
-#define PIECE 4096
-
-struct ga_context {
-    struct ga_net net;
-    size_t home; /* the card for work without sums */
-    struct ga_cuda_seat seat[GA_CUDA_PLACES];
-};
 
 static size_t exact_sum_count(const struct ga_net *net)
 {
     return 2 * net->parameters;
 }
 
-static int exact_open(struct ga_context **out, const struct ga_net *net, size_t max_batch)
-{
-    struct ga_context *context = NULL;
-    (void)max_batch; /* room is made on the card where the first sums lie */
-    *out = NULL;
-    context = calloc(1, sizeof *context);
-    if (!context)
-        return ga_cuda_host()->fail(GA_ENOMEM, "no memory for a context of a GPU");
-    context->net = *net;
-    *out = context;
-    return GA_OK;
-}
-
-static void exact_close(struct ga_context *context)
-{
-    for (size_t place = 0; context && place < GA_CUDA_PLACES; place++)
-        ga_cuda_seat_fini(&context->seat[place]);
-    free(context);
-}
-
-static size_t exact_context_bytes(const struct ga_net *net, size_t max_batch)
-{
-    struct ga_cuda_layout layout;
-    ga_cuda_lay_out(&layout, net, max_batch);
-    return layout.total;
-}
-
-static int check_batch(const struct ga_net *net, const struct ga_batch *batch, bool compared)
-{
-    const bool xent = net->kind == GA_NET_MLP && net->loss == GA_LOSS_XENT;
-    if (!batch->inputs)
-        return ga_cuda_host()->fail(GA_EINTERNAL,
-                                    "a batch without inputs: expected a table of them");
-    if (compared && !(xent ? (const void *)batch->labels : (const void *)batch->targets))
-        return ga_cuda_host()->fail(GA_EINTERNAL, "a batch without %s: expected a table of them",
-                                    xent ? "labels" : "targets");
-    return GA_OK;
-}
-
 static struct ga_k_forward forward_of(const struct ga_cuda_seat *seat, const struct ga_net *net,
                                       size_t k)
 {
-    const float *weights = ga_cuda_at(seat, seat->at.weights);
     const bool last = k + 1 == net->layers;
     const struct ga_cuda_layout *at = &seat->at;
     return (struct ga_k_forward){
         .threads = net->width[k + 1] * at->count,
         .count = at->count,
         .inputs = net->width[k],
-        .weights = weights + net->weight_at[k],
-        .bias = net->bias ? weights + net->bias_at[k] : NULL,
+        .weights = ga_cuda_at(seat, at->weight[k]),
+        .bias = net->bias ? ga_cuda_at(seat, at->bias[k]) : NULL,
         .in = ga_cuda_at(seat, at->rows[k]),
         .out = ga_cuda_at(seat, at->rows[k + 1]),
         .slopes = at->slopes[k + 1] && !last ? ga_cuda_at(seat, at->slopes[k + 1]) : NULL,
@@ -82,7 +29,7 @@ static struct ga_k_forward forward_of(const struct ga_cuda_seat *seat, const str
     };
 }
 
-static int run_forward(const struct ga_cuda_seat *seat, const struct ga_net *net)
+static int run_forward(struct ga_cuda_seat *seat, const struct ga_net *net)
 {
     int code = GA_OK;
     for (size_t k = 0; code == GA_OK && net->kind == GA_NET_MLP && k < net->layers; k++) {
@@ -92,34 +39,9 @@ static int run_forward(const struct ga_cuda_seat *seat, const struct ga_net *net
     return code;
 }
 
-static int run_loss(const struct ga_cuda_seat *seat, const struct ga_net *net,
-                    const struct ga_batch *batch)
+static int run_backward(struct ga_cuda_seat *seat, const struct ga_net *net)
 {
     const struct ga_cuda_layout *at = &seat->at;
-    const bool quadratic = net->kind == GA_NET_QUADRATIC;
-    const bool xent = !quadratic && net->loss == GA_LOSS_XENT;
-    const struct ga_k_loss k = {
-        .threads = at->count,
-        .outputs = net->width[net->layers],
-        .values = ga_cuda_at(seat, quadratic ? at->inputs : at->rows[net->layers]),
-        .targets = xent ? NULL : ga_cuda_at(seat, at->targets),
-        .labels = xent ? ga_cuda_at(seat, at->targets) : NULL,
-        .example = batch->weights ? ga_cuda_at(seat, at->example) : NULL,
-        .weights = ga_cuda_at(seat, at->weights),
-        .deltas = ga_cuda_at(seat, at->deltas[net->layers]),
-        .losses = ga_cuda_at(seat, at->losses),
-        .correct = ga_cuda_at(seat, at->correct),
-    };
-    const int code = quadratic ? ga_launch_quadratic(&k, seat->stream)
-                     : xent    ? ga_launch_xent(&k, seat->stream)
-                               : ga_launch_mse(&k, seat->stream);
-    return ga_cuda_check(code, seat->room.place, "loss");
-}
-
-static int run_backward(const struct ga_cuda_seat *seat, const struct ga_net *net)
-{
-    const struct ga_cuda_layout *at = &seat->at;
-    const float *weights = ga_cuda_at(seat, at->weights);
     int code = GA_OK;
     for (size_t k = net->layers - 1; code == GA_OK && net->kind == GA_NET_MLP && k > 0; k--) {
         const struct ga_k_backward b = {
@@ -127,7 +49,7 @@ static int run_backward(const struct ga_cuda_seat *seat, const struct ga_net *ne
             .count = at->count,
             .units = net->width[k],
             .outputs = net->width[k + 1],
-            .weights = weights + net->weight_at[k],
+            .weights = ga_cuda_at(seat, at->weight[k]),
             .in = ga_cuda_at(seat, at->deltas[k + 1]),
             .rows = ga_cuda_at(seat, at->rows[k]),
             .slopes = at->slopes[k] ? ga_cuda_at(seat, at->slopes[k]) : NULL,
@@ -157,9 +79,10 @@ static struct ga_k_sums sums_of(const struct ga_cuda_seat *seat, const struct ga
     };
 }
 
-static int run_sums(const struct ga_cuda_seat *seat, const struct ga_net *net, enum ga_into into,
-                    double *sums)
+static int run_sums(struct ga_cuda_seat *seat, const struct ga_net *net, enum ga_into into,
+                    void *room)
 {
+    double *sums = room;
     int code = ga_cuda_check(
         (int)cudaMemsetAsync(ga_cuda_at(seat, seat->at.flags), 0, sizeof(uint32_t), seat->stream),
         seat->room.place, "clearing flags");
@@ -178,190 +101,42 @@ static int run_sums(const struct ga_cuda_seat *seat, const struct ga_net *net, e
     return code;
 }
 
-/* The down part, when all that goes before it is done. */
-static int receive(const struct ga_cuda_seat *seat, size_t from, size_t bytes, const char *what)
-{
-    char *to = (char *)seat->room.host + seat->at.up + (from - seat->at.losses);
-    const int code = ga_cuda_check((int)cudaMemcpyAsync(to, ga_cuda_at(seat, from), bytes,
-                                                        cudaMemcpyDeviceToHost, seat->stream),
-                                   seat->room.place, what);
-    return code < 0 ? code : ga_cuda_wait(seat->stream, seat->room.place, what);
-}
-
-static void tally_weights(const struct ga_batch *batch, struct ga_tally *tally)
-{
-    tally->examples += batch->count;
-    if (!batch->weights) {
-        tally->weight[0] += (double)batch->count;
-        tally->weight_square += (double)batch->count;
-        return;
-    }
-    for (size_t e = 0; e < batch->count; e++) {
-        const size_t row = batch->index ? batch->index[e] : batch->first + e;
-        const double w = (double)batch->weights[row];
-        (void)ga_exact_add(&tally->weight[0], &tally->weight[1], w);
-        tally->weight_square += w * w;
-    }
-}
-
-static void tally_answers(const struct ga_cuda_seat *seat, const struct ga_batch *batch,
-                          bool gradient, struct ga_tally *tally)
-{
-    const float *losses = ga_cuda_answer(seat, seat->at.losses);
-    const uint32_t *correct = ga_cuda_answer(seat, seat->at.correct);
-    const uint32_t *flags = ga_cuda_answer(seat, seat->at.flags);
-    for (size_t e = 0; e < batch->count; e++) {
-        tally->flags |= ga_exact_add_loss(tally->loss, (double)losses[e]);
-        tally->correct += correct[e];
-    }
-    if (gradient)
-        tally->flags |= *flags;
-    tally_weights(batch, tally);
-}
-
-static int forward_and_loss(struct ga_context *context, size_t place, const float *weights,
-                            const struct ga_batch *batch)
-{
-    struct ga_cuda_seat *seat = &context->seat[place];
-    int code = ga_cuda_seat_take(seat, &context->net, place, batch->count);
-    if (code == GA_OK)
-        code = ga_cuda_seat_send(seat, &context->net, weights, batch);
-    if (code == GA_OK)
-        code = run_forward(seat, &context->net);
-    return code == GA_OK ? run_loss(seat, &context->net, batch) : code;
-}
-
-static int exact_gradient(struct ga_context *context, const float *weights,
-                          const struct ga_batch *batch, enum ga_into into, void *sums,
-                          struct ga_tally *tally)
-{
-    const struct ga_net *net = &context->net;
-    size_t place = 0;
-    int code = check_batch(net, batch, true);
-    *tally = (struct ga_tally){0};
-    if (code == GA_OK && batch->count == 0) {
-        if (into == GA_ASSIGN)
-            ga_cuda_clear(net, sums);
-        return ga_cuda_poll();
-    }
-    if (code == GA_OK)
-        code = ga_cuda_place_of(sums, &place);
-    if (code == GA_OK)
-        code = forward_and_loss(context, place, weights, batch);
-    const struct ga_cuda_seat *seat = &context->seat[place];
-    if (code == GA_OK)
-        code = run_backward(seat, net);
-    if (code == GA_OK)
-        code = run_sums(seat, net, into, sums);
-    if (code == GA_OK)
-        code = receive(seat, seat->at.losses, seat->at.flags - seat->at.losses + sizeof(uint32_t),
-                       "a micro-batch");
-    if (code == GA_OK)
-        tally_answers(seat, batch, true, tally);
-    return code;
-}
-
-/* Examples [first, first + count) of a batch, as a batch. */
-static struct ga_batch piece_of(const struct ga_batch *batch, size_t first)
-{
-    struct ga_batch piece = *batch;
-    piece.first += batch->index ? 0 : first;
-    piece.index = batch->index ? batch->index + first : NULL;
-    piece.count = batch->count - first < PIECE ? batch->count - first : PIECE;
-    return piece;
-}
-
-static int exact_evaluate(struct ga_context *context, const float *weights,
-                          const struct ga_batch *batch, struct ga_tally *tally)
-{
-    const struct ga_cuda_seat *seat = &context->seat[context->home];
-    int code = check_batch(&context->net, batch, true);
-    *tally = (struct ga_tally){0};
-    for (size_t first = 0; code == GA_OK && first < batch->count; first += PIECE) {
-        const struct ga_batch piece = piece_of(batch, first);
-        code = forward_and_loss(context, context->home, weights, &piece);
-        if (code == GA_OK)
-            code =
-                receive(seat, seat->at.losses, seat->at.flags - seat->at.losses, "an evaluation");
-        if (code == GA_OK)
-            tally_answers(seat, &piece, false, tally);
-    }
-    return code;
-}
-
-static int predict_piece(struct ga_context *context, const float *weights,
-                         const struct ga_batch *batch, float *outputs)
-{
-    const struct ga_net *net = &context->net;
-    struct ga_cuda_seat *seat = &context->seat[context->home];
-    const size_t width = net->width[net->layers];
-    int code = ga_cuda_seat_take(seat, net, context->home, batch->count);
-    if (code == GA_OK)
-        code = ga_cuda_seat_send(seat, net, weights, batch);
-    if (code == GA_OK)
-        code = run_forward(seat, net);
-    if (code == GA_OK)
-        code = receive(seat, seat->at.rows[net->layers], width * batch->count * sizeof(float),
-                       "a prediction");
-    if (code < 0)
-        return code;
-    const float *rows = ga_cuda_answer(seat, seat->at.rows[net->layers]);
-    for (size_t e = 0; e < batch->count; e++)
-        for (size_t o = 0; o < width; o++)
-            outputs[e * width + o] = rows[o * batch->count + e];
-    return GA_OK;
-}
-
-static int exact_predict(struct ga_context *context, const float *weights,
-                         const struct ga_batch *batch, float *outputs)
-{
-    const size_t width = context->net.width[context->net.layers];
-    int code = check_batch(&context->net, batch, false);
-    if (context->net.kind != GA_NET_MLP)
-        return ga_cuda_host()->fail(GA_EUNSUPPORTED,
-                                    "a quadratic has no outputs to predict: expected a net");
-    for (size_t first = 0; code == GA_OK && first < batch->count; first += PIECE) {
-        const struct ga_batch piece = piece_of(batch, first);
-        code = predict_piece(context, weights, &piece, outputs + first * width);
-    }
-    return code;
-}
-
-static void *exact_alloc(size_t bytes)
-{
-    return ga_cuda_alloc(bytes, 0);
-}
-
-static void exact_home(struct ga_context *context, size_t place)
-{
-    context->home = place < GA_CUDA_PLACES ? place : 0;
-    ga_cuda_set_home(context->home);
-}
-
-static const struct ga_device_memory memory = {
-    .places = ga_cuda_places,
-    .alloc = ga_cuda_alloc,
-    .home = exact_home,
-    .copy_in = ga_cuda_copy_in,
-    .copy_out = ga_cuda_copy_out,
-    .copy = ga_cuda_copy,
-    .poll = ga_cuda_poll,
+static const struct ga_cuda_numerics exact = {
+    .fast = false,
+    .forward = run_forward,
+    .backward = run_backward,
+    .sums = run_sums,
+    .clear = ga_cuda_clear,
 };
+
+/* Room is made on the card where the first sums lie. */
+static int exact_open(struct ga_context **out, const struct ga_net *net, size_t max_batch)
+{
+    (void)max_batch;
+    return ga_cuda_context_open(out, net, &exact);
+}
+
+static size_t exact_context_bytes(const struct ga_net *net, size_t max_batch)
+{
+    struct ga_cuda_layout layout;
+    ga_cuda_lay_out(&layout, net, false, max_batch);
+    return layout.total;
+}
 
 const struct ga_compute ga_compute_cuda_exact = {
     .name = "cuda",
     .numerics = "exact",
     .sum_type = GA_FLOAT64,
-    .memory = &memory,
+    .memory = &ga_cuda_memory,
     .sum_count = exact_sum_count,
     .open = exact_open,
-    .close = exact_close,
+    .close = ga_cuda_context_close,
     .context_bytes = exact_context_bytes,
-    .alloc = exact_alloc,
+    .alloc = ga_cuda_alloc_first,
     .free = ga_cuda_free,
-    .gradient = exact_gradient,
-    .evaluate = exact_evaluate,
-    .predict = exact_predict,
+    .gradient = ga_cuda_context_gradient,
+    .evaluate = ga_cuda_context_evaluate,
+    .predict = ga_cuda_context_predict,
     .add = ga_cuda_add,
     .clear = ga_cuda_clear,
     .mean = ga_cuda_mean,

@@ -5,59 +5,16 @@
  */
 #include "compute/cuda/exact_body.h"
 #include "compute/cuda/exact_launch.h"
+#include "compute/cuda/kernel.cuh"
 
-#define THREADS 128
-
-/* A grid that covers `threads`, capped: kernels stride over what is left. */
-static unsigned blocks_for(size_t threads)
-{
-    const size_t blocks = (threads + THREADS - 1) / THREADS;
-    return (unsigned)(blocks < 65535 ? blocks : 65535);
-}
-
-#define EACH(thread, k)                                                                            \
-    for (size_t thread = blockIdx.x * (size_t)blockDim.x + threadIdx.x; thread < (k).threads;      \
-         thread += (size_t)gridDim.x * blockDim.x)
-
-#define KERNEL(name, body)                                                                         \
-    extern "C" __global__ void ga_kernel_##name(struct ga_k_##name k)                              \
-    {                                                                                              \
-        EACH(thread, k)                                                                            \
-        {                                                                                          \
-            body;                                                                                  \
-        }                                                                                          \
-    }                                                                                              \
-    extern "C" int ga_launch_##name(const struct ga_k_##name *k, struct CUstream_st *stream)      \
-    {                                                                                              \
-        if (k->threads == 0)                                                                       \
-            return (int)cudaSuccess;                                                                    \
-        ga_kernel_##name<<<blocks_for(k->threads), THREADS, 0, stream>>>(*k);                      \
-        return (int)cudaGetLastError();                                                            \
-    }
-
-#define LOSS(name)                                                                                 \
-    extern "C" __global__ void ga_kernel_##name(struct ga_k_loss k)                                \
-    {                                                                                              \
-        EACH(thread, k)                                                                            \
-        {                                                                                          \
-            ga_body_##name(&k, thread);                                                            \
-        }                                                                                          \
-    }                                                                                              \
-    extern "C" int ga_launch_##name(const struct ga_k_loss *k, struct CUstream_st *stream)        \
-    {                                                                                              \
-        if (k->threads == 0)                                                                       \
-            return (int)cudaSuccess;                                                                    \
-        ga_kernel_##name<<<blocks_for(k->threads), THREADS, 0, stream>>>(*k);                      \
-        return (int)cudaGetLastError();                                                            \
-    }
-
-KERNEL(forward, ga_body_forward(&k, thread))
-KERNEL(backward, ga_body_backward(&k, thread))
-LOSS(mse)
-LOSS(xent)
-LOSS(quadratic)
-KERNEL(sums, const uint32_t flags = ga_body_sums(&k, thread); if (flags) atomicOr(k.flags, flags))
-KERNEL(add, ga_body_add(&k, thread))
-KERNEL(add_float, ga_body_add_float(&k, thread))
-KERNEL(mean, ga_body_mean(&k, thread))
-KERNEL(step, ga_body_step(&k, thread))
+GA_KERNEL(forward)
+GA_KERNEL(backward)
+GA_KERNEL_OF(mse, ga_k_loss, ga_body_mse(&k, thread))
+GA_KERNEL_OF(xent, ga_k_loss, ga_body_xent(&k, thread))
+GA_KERNEL_OF(quadratic, ga_k_loss, ga_body_quadratic(&k, thread))
+GA_KERNEL_OF(sums, ga_k_sums, const uint32_t flags = ga_body_sums(&k, thread);
+             if (flags) atomicOr(k.flags, flags))
+GA_KERNEL(add)
+GA_KERNEL(add_float)
+GA_KERNEL(mean)
+GA_KERNEL(step)

@@ -79,17 +79,17 @@ struct ga_k_backward {
     int32_t activation;
 };
 
-GA_BODY float ga_body_slope(const struct ga_k_backward *k, size_t thread, float s)
+/* s * h'(z), from a = h(z) and, with gelu, the slope that was kept. */
+GA_BODY float ga_body_times_slope(int32_t activation, float s, float a, float slope)
 {
-    const float a = k->rows[thread];
-    if (k->activation == GA_ACT_TANH)
+    if (activation == GA_ACT_TANH)
         return s * (1.0f - a * a);
-    if (k->activation == GA_ACT_RELU)
+    if (activation == GA_ACT_RELU)
         return a <= 0.0f ? 0.0f : s;
-    if (k->activation == GA_ACT_SIGMOID)
+    if (activation == GA_ACT_SIGMOID)
         return s * (a * (1.0f - a));
-    if (k->activation == GA_ACT_GELU)
-        return s * k->slopes[thread];
+    if (activation == GA_ACT_GELU)
+        return s * slope;
     return s;
 }
 
@@ -100,13 +100,15 @@ GA_BODY void ga_body_backward(const struct ga_k_backward *k, size_t thread)
     float s = 0.0f;
     for (size_t j = 0; j < k->outputs; j++)
         s += k->weights[j * k->units + unit] * k->in[j * k->count + example];
-    k->out[thread] = ga_body_slope(k, thread, s);
+    k->out[thread] = ga_body_times_slope(k->activation, s, k->rows[thread],
+                                         k->slopes ? k->slopes[thread] : 0.0f);
 }
 
 /* Losses and deltas of the last layer; thread = example. */
 struct ga_k_loss {
     size_t threads;        /* count */
     size_t outputs;        /* or coordinates of a quadratic */
+    size_t across, down;   /* output o of example e stands at o * across + e * down */
     const float *values;   /* (outputs, count): outputs, or lambda of a quadratic */
     const float *targets;  /* (count, outputs), or centers; NULL with labels */
     const int32_t *labels; /* (count) */
@@ -117,6 +119,11 @@ struct ga_k_loss {
     uint32_t *correct;     /* (count) */
 };
 
+GA_BODY size_t ga_body_at(const struct ga_k_loss *k, size_t output, size_t e)
+{
+    return output * k->across + e * k->down;
+}
+
 /* Weighted, once. */
 GA_BODY void ga_body_weigh(const struct ga_k_loss *k, size_t e, float loss)
 {
@@ -126,16 +133,17 @@ GA_BODY void ga_body_weigh(const struct ga_k_loss *k, size_t e, float loss)
     }
     k->losses[e] = k->example[e] * loss;
     for (size_t o = 0; o < k->outputs; o++)
-        k->deltas[o * k->threads + e] *= k->example[e];
+        k->deltas[ga_body_at(k, o, e)] *= k->example[e];
 }
 
 GA_BODY void ga_body_mse(const struct ga_k_loss *k, size_t e)
 {
     float loss = 0.0f;
     for (size_t o = 0; o < k->outputs; o++) {
-        const float d = k->values[o * k->threads + e] - k->targets[e * k->outputs + o];
+        const size_t at = ga_body_at(k, o, e);
+        const float d = k->values[at] - k->targets[e * k->outputs + o];
         loss += d * d;
-        k->deltas[o * k->threads + e] = d + d;
+        k->deltas[at] = d + d;
     }
     k->correct[e] = 0;
     ga_body_weigh(k, e, loss);
@@ -145,9 +153,10 @@ GA_BODY void ga_body_quadratic(const struct ga_k_loss *k, size_t e)
 {
     float loss = 0.0f;
     for (size_t o = 0; o < k->outputs; o++) {
+        const size_t at = ga_body_at(k, o, e);
         const float d = k->weights[o] - k->targets[e * k->outputs + o];
-        loss += k->values[o * k->threads + e] * (d * d);
-        k->deltas[o * k->threads + e] = d;
+        loss += k->values[at] * (d * d);
+        k->deltas[at] = d;
     }
     k->correct[e] = 0;
     ga_body_weigh(k, e, 0.5f * loss);
@@ -156,13 +165,13 @@ GA_BODY void ga_body_quadratic(const struct ga_k_loss *k, size_t e)
 GA_BODY void ga_body_xent(const struct ga_k_loss *k, size_t e)
 {
     const size_t label = (size_t)(uint32_t)k->labels[e];
-    float largest = k->values[e];
+    float largest = k->values[ga_body_at(k, 0, e)];
     float at_label = largest;
     float beside_largest = 0.0f;
     float beside_label = 0.0f;
     size_t largest_at = 0;
     for (size_t o = 1; o < k->outputs; o++) {
-        const float y = k->values[o * k->threads + e];
+        const float y = k->values[ga_body_at(k, o, e)];
         if (largest < y) {
             largest = y;
             largest_at = o;
@@ -171,7 +180,7 @@ GA_BODY void ga_body_xent(const struct ga_k_loss *k, size_t e)
             at_label = y;
     }
     for (size_t o = 0; o < k->outputs; o++) {
-        const size_t at = o * k->threads + e;
+        const size_t at = ga_body_at(k, o, e);
         const float p = ga_exact_expf(k->values[at] - largest);
         beside_largest += o == largest_at ? 0.0f : p;
         beside_label += o == label ? 0.0f : p;
@@ -179,7 +188,7 @@ GA_BODY void ga_body_xent(const struct ga_k_loss *k, size_t e)
     }
     const float sum = 1.0f + beside_largest;
     for (size_t o = 0; o < k->outputs; o++) {
-        const size_t at = o * k->threads + e;
+        const size_t at = ga_body_at(k, o, e);
         k->deltas[at] = (o == label ? -beside_label : k->deltas[at]) / sum;
     }
     const double distance = (double)largest - (double)at_label;

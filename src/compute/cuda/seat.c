@@ -30,12 +30,27 @@ static void lay_out_layers(struct ga_cuda_layout *l, const struct ga_net *net, s
     }
 }
 
-void ga_cuda_lay_out(struct ga_cuda_layout *out, const struct ga_net *net, size_t count)
+/* The net's own block, or one tensor after another, each where a card's widest loads may start. */
+static void lay_out_weights(struct ga_cuda_layout *l, const struct ga_net *net, size_t *next)
+{
+    const bool bowl = net->kind == GA_NET_QUADRATIC;
+    const size_t block = l->fast ? 0 : carve(next, net->parameters, 1);
+    for (size_t k = 0; k < net->layers; k++) {
+        l->weight[k] = block + net->weight_at[k] * sizeof(float);
+        l->bias[k] = block + net->bias_at[k] * sizeof(float);
+        if (l->fast) {
+            l->weight[k] = carve(next, net->width[k + 1], bowl ? 1 : net->width[k]);
+            l->bias[k] = net->bias ? carve(next, net->width[k + 1], 1) : 0;
+        }
+    }
+}
+
+void ga_cuda_lay_out(struct ga_cuda_layout *out, const struct ga_net *net, bool fast, size_t count)
 {
     const size_t outputs = net->width[net->layers];
     size_t next = 0;
-    *out = (struct ga_cuda_layout){.count = count};
-    out->weights = carve(&next, net->parameters, 1);
+    *out = (struct ga_cuda_layout){.count = count, .fast = fast};
+    lay_out_weights(out, net, &next);
     out->inputs = carve(&next, net->width[0], count);
     out->targets = carve(&next, outputs, count);
     out->example = carve(&next, 1, count);
@@ -51,14 +66,14 @@ void ga_cuda_lay_out(struct ga_cuda_layout *out, const struct ga_net *net, size_
 }
 
 /* How many examples a card's free memory takes, so that the refusal can say it. */
-static size_t most_examples(const struct ga_net *net, size_t bytes)
+static size_t most_examples(const struct ga_net *net, bool fast, size_t bytes)
 {
     struct ga_cuda_layout layout;
     size_t low = 0;
     size_t high = (size_t)1 << 32;
     while (low + 1 < high) {
         const size_t middle = low + (high - low) / 2;
-        ga_cuda_lay_out(&layout, net, middle);
+        ga_cuda_lay_out(&layout, net, fast, middle);
         if (layout.total <= bytes)
             low = middle;
         else
@@ -82,14 +97,14 @@ static int check_room(const struct ga_cuda_seat *seat, const struct ga_net *net,
                                 "cuda:%zu: a micro-batch of %zu examples needs %zu bytes and %zu "
                                 "of %zu are free: expected at most %zu examples",
                                 place, layout->count, layout->total, available, total,
-                                most_examples(net, available));
+                                most_examples(net, layout->fast, available));
 }
 
-int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, size_t place,
+int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, bool fast, size_t place,
                       size_t count)
 {
     struct ga_cuda_layout layout;
-    ga_cuda_lay_out(&layout, net, count);
+    ga_cuda_lay_out(&layout, net, fast, count);
     seat->room.place = place;
     if (ga_cuda_use(place) < 0 || check_room(seat, net, place, &layout) < 0)
         return ga_cuda_host()->error_code();
@@ -100,6 +115,8 @@ int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, size_
     if (ga_cuda_room_grow(&seat->room, layout.total, layout.up + layout.down) < 0)
         return ga_cuda_host()->fail_within("room for a micro-batch of %zu examples", count);
     seat->at = layout;
+    if (fast && net->kind == GA_NET_MLP && !seat->gemm)
+        return ga_cuda_gemm_open(&seat->gemm, place);
     return GA_OK;
 }
 
@@ -112,6 +129,8 @@ void ga_cuda_seat_fini(struct ga_cuda_seat *seat)
             0)
         ga_cuda_note();
     seat->stream = NULL;
+    ga_cuda_gemm_close(seat->gemm);
+    seat->gemm = NULL;
     ga_cuda_room_fini(&seat->room);
 }
 
@@ -143,8 +162,14 @@ int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const
     char *host = seat->room.host;
     const struct ga_cuda_layout *at = &seat->at;
     const size_t outputs = net->width[net->layers];
-    memcpy(host + at->weights, weights, net->parameters * sizeof(float));
-    gather((float *)(void *)(host + at->inputs), batch, batch->inputs, net->width[0], true);
+    for (size_t k = 0; k < net->layers; k++) {
+        const size_t units = net->width[k + 1];
+        const size_t values = net->kind == GA_NET_QUADRATIC ? units : units * net->width[k];
+        memcpy(host + at->weight[k], weights + net->weight_at[k], values * sizeof(float));
+        if (net->bias)
+            memcpy(host + at->bias[k], weights + net->bias_at[k], units * sizeof(float));
+    }
+    gather((float *)(void *)(host + at->inputs), batch, batch->inputs, net->width[0], !at->fast);
     if (batch->targets)
         gather((float *)(void *)(host + at->targets), batch, batch->targets, outputs, false);
     else if (batch->labels)

@@ -11,11 +11,16 @@
 #ifndef GA_COMPUTE_CUDA_SEAT_H
 #define GA_COMPUTE_CUDA_SEAT_H
 
+#include <stdbool.h>
+
 #include "compute/cuda/device.h"
+#include "compute/cuda/gemm.h"
 
 struct ga_cuda_layout {
     size_t count; /* examples */
-    size_t weights, inputs, targets, example;
+    bool fast;    /* tensors start at multiples of 256 bytes; else they lie as in the net */
+    size_t weight[GA_NET_LAYERS], bias[GA_NET_LAYERS]; /* or coordinates, in weight[0] */
+    size_t inputs, targets, example;
     size_t up; /* bytes of the first part, from 0 */
     size_t rows[GA_NET_LAYERS + 1], deltas[GA_NET_LAYERS + 1], slopes[GA_NET_LAYERS + 1];
     size_t losses, correct, flags;
@@ -24,21 +29,23 @@ struct ga_cuda_layout {
 };
 
 /* SIZE_MAX as total where that many bytes cannot be counted. */
-void ga_cuda_lay_out(struct ga_cuda_layout *out, const struct ga_net *net, size_t count);
+void ga_cuda_lay_out(struct ga_cuda_layout *out, const struct ga_net *net, bool fast, size_t count);
 
 struct ga_cuda_seat {
     struct CUstream_st *stream; /* NULL: nothing was done on this card yet */
     struct ga_cuda_room room;   /* host: the up part, and behind it the down part */
     struct ga_cuda_layout at;
+    struct ga_cuda_gemm *gemm; /* NULL until a product is wanted */
 };
 
 /* The card is the thread's, and there is room for `count` examples; refuses more than fits, naming
  * what does. */
-int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, size_t place,
+int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, bool fast, size_t place,
                       size_t count);
 void ga_cuda_seat_fini(struct ga_cuda_seat *seat);
 
-/* Fills the up part from weights and a batch, and sends it. Rows of the batch become columns. */
+/* Fills the up part from weights and a batch, and sends it. Rows of the batch become columns,
+ * unless the layout is fast. */
 int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
                       const struct ga_batch *batch);
 

@@ -119,6 +119,8 @@ cudaError_t fake_run(struct fake *fake, const char *name, const void *args, cuda
 /* For tests, by dlsym(). */
 __attribute__((visibility("default"))) void fake_set(const char *words);
 __attribute__((visibility("default"))) size_t fake_faults(const char **text);
+/* How many, without forgetting them; and without a lock, for those who hold it. */
+__attribute__((visibility("default"))) size_t fake_text(const char **text);
 __attribute__((visibility("default"))) size_t fake_used(int device);
 __attribute__((visibility("default"))) cudaError_t fake_launch(const char *name, const void *args,
                                                                cudaStream_t stream);

@@ -1,7 +1,7 @@
 /* The kernels by name: the C form of each one's lines, and which memory it reads and writes. */
 #include <string.h>
 
-#include "compute/cuda/exact_body.h"
+#include "compute/cuda/fast_body.h"
 #include "fake.h"
 
 /* A pointer of a kernel's argument: where it stands, and how many bytes behind it are used. */
@@ -112,6 +112,41 @@ static size_t step_spans(const void *args, struct span out[SPANS])
     return 7;
 }
 
+static size_t activate_spans(const void *args, struct span out[SPANS])
+{
+    const struct ga_k_activate *k = args;
+    out[0] = SPAN(struct ga_k_activate, rows, k->threads * 4, true);
+    out[1] = SPAN(struct ga_k_activate, slopes, k->threads * 4, true);
+    return 2;
+}
+
+static size_t slope_spans(const void *args, struct span out[SPANS])
+{
+    const struct ga_k_slope *k = args;
+    out[0] = SPAN(struct ga_k_slope, deltas, k->threads * 4, true);
+    out[1] = SPAN(struct ga_k_slope, rows, k->threads * 4, false);
+    out[2] = SPAN(struct ga_k_slope, slopes, k->threads * 4, false);
+    return 3;
+}
+
+static size_t columns_spans(const void *args, struct span out[SPANS])
+{
+    const struct ga_k_columns *k = args;
+    out[0] = SPAN(struct ga_k_columns, rows, k->threads * k->count * 4, false);
+    out[1] = SPAN(struct ga_k_columns, deltas, k->threads * k->count * 4, false);
+    out[2] = SPAN(struct ga_k_columns, sums, k->threads * 4, true);
+    return 3;
+}
+
+static size_t mean_float_spans(const void *args, struct span out[SPANS])
+{
+    const struct ga_k_mean_float *k = args;
+    out[0] = SPAN(struct ga_k_mean_float, sums, k->parameters * 4, false);
+    out[1] = SPAN(struct ga_k_mean_float, gradient, k->parameters * 4, true);
+    out[2] = SPAN(struct ga_k_mean_float, squares, k->threads * 8, true);
+    return 3;
+}
+
 #define RUN(name, type)                                                                            \
     static void name##_run(const void *args)                                                       \
     {                                                                                              \
@@ -129,6 +164,17 @@ RUN(add, ga_k_add)
 RUN(add_float, ga_k_add_float)
 RUN(mean, ga_k_mean)
 RUN(step, ga_k_step)
+
+RUN(slope, ga_k_slope)
+RUN(columns, ga_k_columns)
+RUN(mean_float, ga_k_mean_float)
+
+static void activate_run(const void *args)
+{
+    const struct ga_k_activate *k = args;
+    for (size_t thread = 0; thread < k->threads; thread++)
+        ga_body_activate_row(k, thread);
+}
 
 static void sums_run(const void *args)
 {
@@ -153,6 +199,10 @@ static const struct kernel kernels[] = {
     KERNEL(add_float, ga_k_add_float, add_float_spans),
     KERNEL(mean, ga_k_mean, mean_spans),
     KERNEL(step, ga_k_step, step_spans),
+    KERNEL(activate, ga_k_activate, activate_spans),
+    KERNEL(slope, ga_k_slope, slope_spans),
+    KERNEL(columns, ga_k_columns, columns_spans),
+    KERNEL(mean_float, ga_k_mean_float, mean_float_spans),
 };
 
 /* The pointer in the copied argument is checked, and replaced by where the memory really is. */

@@ -99,6 +99,12 @@ size_t fake_faults(const char **text)
     return faults;
 }
 
+size_t fake_text(const char **text)
+{
+    *text = all.text;
+    return all.faults;
+}
+
 size_t fake_used(int device)
 {
     struct fake *fake = fake_enter();

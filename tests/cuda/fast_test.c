@@ -1,0 +1,229 @@
+/* The fast device on cards against an independent gradient in double: nets, batches, cards. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cards.h"
+#include "compute/fixture.h"
+#include "support/support.h"
+
+#define ROWS 200
+
+static void ok(int code)
+{
+    if (code < 0)
+        fail_msg("%s", ga_error_text());
+}
+
+static void *must(void *block)
+{
+    if (!block)
+        fail_msg("%s", ga_error_text());
+    return block;
+}
+
+struct desk {
+    const struct ga_compute *cuda;
+    struct ga_context *context;
+    struct ga_net net;
+    float *inputs, *targets, *examples, *weights;
+    double *wide, *want, *got; /* (n) weights in double, gradients */
+    int32_t labels[ROWS];
+    uint32_t index[ROWS];
+    void *sums;
+};
+
+static void desk_open(struct desk *d, const struct ga_net *net, size_t card)
+{
+    const size_t outputs = net->width[net->layers];
+    memset(d, 0, sizeof *d);
+    d->cuda = test_cuda("fast");
+    d->net = *net;
+    assert_int_equal(d->cuda->sum_count(net), net->parameters);
+    assert_int_equal(d->cuda->sum_type, GA_FLOAT32);
+    ok(d->cuda->open(&d->context, net, 8));
+    ga_buffer_home(d->cuda, d->context, card);
+    d->inputs = test_floats(ROWS * net->width[0], 1, 2);
+    d->targets = test_floats(ROWS * outputs, 2, 1);
+    d->examples = test_floats(ROWS, 3, 2);
+    d->weights = test_floats(net->parameters, 4, 1);
+    d->wide = must(calloc(net->parameters, sizeof(double)));
+    d->want = must(calloc(net->parameters, sizeof(double)));
+    d->got = must(calloc(net->parameters, sizeof(double)));
+    for (size_t i = 0; i < net->parameters; i++)
+        d->wide[i] = (double)d->weights[i];
+    for (size_t i = 0; i < ROWS; i++) {
+        d->examples[i] = fabsf(d->examples[i]) + 0.1f;
+        d->labels[i] = (int32_t)(i * 7 % outputs);
+        d->index[i] = (uint32_t)(i * 37 % ROWS);
+    }
+    d->sums = must(ga_buffer_alloc(d->cuda, net->parameters * sizeof(float), card));
+}
+
+static void desk_close(struct desk *d)
+{
+    d->cuda->close(d->context);
+    d->cuda->free(d->sums);
+    free(d->inputs);
+    free(d->targets);
+    free(d->examples);
+    free(d->weights);
+    free(d->wide);
+    free(d->want);
+    free(d->got);
+    ok(ga_buffer_poll(d->cuda));
+    test_no_faults();
+}
+
+static struct ga_batch batch_of(const struct desk *d, size_t count, bool weighted, bool indexed)
+{
+    const bool labels = d->net.kind == GA_NET_MLP && d->net.loss == GA_LOSS_XENT;
+    return (struct ga_batch){.inputs = d->inputs,
+                             .targets = labels ? NULL : d->targets,
+                             .labels = labels ? d->labels : NULL,
+                             .weights = weighted ? d->examples : NULL,
+                             .index = indexed ? d->index : NULL,
+                             .first = indexed ? 0 : 3,
+                             .count = count};
+}
+
+/* Assigned, then added once more: twice the gradient; losses and weights once each time. */
+static void check_gradient(struct desk *d, const struct ga_batch *batch)
+{
+    const size_t n = d->net.parameters;
+    const double loss = reference_gradient(&d->net, d->wide, batch, d->want);
+    struct ga_tally tally;
+    ok(d->cuda->gradient(d->context, d->weights, batch, GA_ASSIGN, d->sums, &tally));
+    assert_int_equal(tally.flags, 0);
+    assert_int_equal(tally.examples, batch->count);
+    assert_close(ga_tally_loss_sum(&tally), loss, 2e-6);
+    d->cuda->read_sums(&d->net, d->sums, 0, n, d->got);
+    assert_at_most(relative_distance(d->got, d->want, n), 2e-6);
+    ok(d->cuda->gradient(d->context, d->weights, batch, GA_ADD, d->sums, &tally));
+    d->cuda->read_sums(&d->net, d->sums, 0, n, d->got);
+    for (size_t i = 0; i < n; i++)
+        d->want[i] *= 2;
+    assert_at_most(relative_distance(d->got, d->want, n), 3e-6);
+    ok(d->cuda->evaluate(d->context, d->weights, batch, &tally));
+    assert_close(ga_tally_loss_sum(&tally), loss, 2e-6);
+}
+
+static void check_elements(struct desk *d, size_t cards)
+{
+    const size_t n = d->net.parameters;
+    float *gradient = test_floats(n, 0, 1);
+    double square = 0;
+    void *other = must(ga_buffer_alloc(d->cuda, n * sizeof(float), cards - 1));
+    ok(ga_buffer_copy(d->cuda, other, d->sums, n * sizeof(float)));
+    d->cuda->add(&d->net, d->sums, other);
+    const double norm = d->cuda->mean(&d->net, d->sums, 4, gradient);
+    for (size_t i = 0; i < n; i++) {
+        assert_close((double)gradient[i], (double)(float)(d->got[i] / 2), 1e-7);
+        square += (double)gradient[i] * (double)gradient[i];
+    }
+    assert_close(norm, sqrt(square), 1e-12);
+    d->cuda->clear(&d->net, d->sums);
+    assert_true(d->cuda->mean(&d->net, d->sums, 1, NULL) == 0);
+    d->cuda->free(other);
+    free(gradient);
+}
+
+static void check_net(const struct ga_net *net, size_t card, size_t cards)
+{
+    static const size_t counts[] = {1, 5, 64, 130};
+    struct desk d;
+    desk_open(&d, net, card);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const struct ga_batch batch = batch_of(&d, counts[i], i % 2 == 1, i % 3 == 1);
+        check_gradient(&d, &batch);
+    }
+    check_elements(&d, cards);
+    desk_close(&d);
+}
+
+static const size_t shapes[][4] = {{1, 5, 1, 0}, {3, 40, 7, 2}, {20, 17, 4, 0}, {33, 65, 3, 0}};
+
+static size_t layers_of(const size_t *widths)
+{
+    size_t layers = 0;
+    while (layers < 3 && widths[layers + 1] > 0)
+        layers++;
+    return layers;
+}
+
+static void test_every_net(void **state)
+{
+    (void)state;
+    const size_t cards = test_cards(test_cuda("fast"));
+    size_t turn = 0;
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+        for (int activation = 0; activation <= GA_ACT_IDENTITY; activation++)
+            for (int loss = 0; loss <= GA_LOSS_XENT; loss++) {
+                const struct ga_net net =
+                    test_mlp(layers_of(shapes[s]), shapes[s], (enum ga_net_activation)activation,
+                             (enum ga_net_loss)loss, turn % 3 != 2);
+                /* One output is certain of its class: loss and gradient are 0. */
+                if (loss == GA_LOSS_XENT && net.width[net.layers] == 1)
+                    continue;
+                check_net(&net, turn++ % cards, cards);
+            }
+}
+
+static void test_quadratic_bowl(void **state)
+{
+    const struct ga_net net = test_quadratic(11);
+    (void)state;
+    check_net(&net, 0, test_cards(test_cuda("fast")));
+}
+
+static void test_predictions(void **state)
+{
+    static const size_t widths[] = {3, 20, 2};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    struct ga_context *exact = NULL;
+    float want[2 * 9];
+    float got[2 * 9];
+    struct desk d;
+    (void)state;
+    desk_open(&d, &net, 0);
+    const struct ga_batch batch = batch_of(&d, 9, false, true);
+    ok(ga_compute_cpu_exact.open(&exact, &net, 9));
+    ok(ga_compute_cpu_exact.predict(exact, d.weights, &batch, want));
+    ok(d.cuda->predict(d.context, d.weights, &batch, got));
+    for (size_t i = 0; i < 2 * 9; i++)
+        assert_close((double)got[i], (double)want[i], 1e-5);
+    ga_compute_cpu_exact.close(exact);
+    desk_close(&d);
+}
+
+/* NaN stays one through every activation, relu too, and a loss that is none is flagged. */
+static void test_not_finite(void **state)
+{
+    static const size_t widths[] = {2, 4, 1};
+    (void)state;
+    for (int activation = 0; activation <= GA_ACT_IDENTITY; activation++) {
+        const struct ga_net net =
+            test_mlp(2, widths, (enum ga_net_activation)activation, GA_LOSS_MSE, true);
+        struct ga_tally tally;
+        struct desk d;
+        desk_open(&d, &net, 0);
+        d.inputs[2 * 4] = NAN;
+        const struct ga_batch batch = batch_of(&d, 10, false, false);
+        ok(d.cuda->gradient(d.context, d.weights, &batch, GA_ASSIGN, d.sums, &tally));
+        assert_int_equal(tally.flags, GA_TALLY_NONFINITE);
+        assert_true(isnan(d.cuda->mean(&net, d.sums, 10, NULL)));
+        desk_close(&d);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_net),
+        cmocka_unit_test(test_quadratic_bowl),
+        cmocka_unit_test(test_predictions),
+        cmocka_unit_test(test_not_finite),
+    };
+    return ga_test_main(tests);
+}

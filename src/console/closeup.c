@@ -29,9 +29,10 @@ static void make_shares(struct ga_run *run, struct ga_closeup *out)
         /* An item under way counts as far as it has come. */
         bool works = value->state == GA_REPLICA_BUSY || value->state == GA_REPLICA_LATE;
         double open = works ? now - (double)value->start_ns : 0;
+        double span = now - (double)value->joined_ns;
 
-        out->busy[r] = ((double)value->busy_ns + (open > 0 ? open : 0)) / now;
-        out->talk[r] = (double)value->communication_ns / now;
+        out->busy[r] = ((double)value->busy_ns + (open > 0 ? open : 0)) / span;
+        out->talk[r] = (double)value->communication_ns / span;
         ga_run_seat(run, r, &out->seat[r]);
     }
 }

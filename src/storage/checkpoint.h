@@ -31,7 +31,7 @@
  *   gaconsole.race_times, .race_replicas I64 (ns), I32: the recorded turns of a real clock
  * Metadata: "format" = "pt"; "checksum" = 16 hex digits over the entry below and all tensors
  * (names, types, shapes, bytes; whatever their order in the file); and "gaconsole", a JSON object:
- *   version   2 (of this layout)          program   version of the program that wrote it
+ *   version   3 (of this layout)          program   version of the program that wrote it
  *   data      words for the `data` command          fingerprint   of the data, 16 hex digits
  *   init_from file of `init-from`, "" without
  *   settings  {"epoch": number of changes, "values": {name: text as `set` takes it, ...}}

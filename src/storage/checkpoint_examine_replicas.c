@@ -158,6 +158,8 @@ static bool times_fit(const struct subject *s)
 {
     const struct ga_replica_value *v = s->v;
     const int64_t now = s->of->state->now_ns;
+    if (v->joined_ns > v->idle_ns || v->joined_ns > now)
+        return false;
     if (!under_way(s) && v->state != GA_REPLICA_LATE)
         return true;
     if (v->start_ns > v->finish_ns)
@@ -182,7 +184,8 @@ static const struct rule rules[] = {
     {own_weights_fit, "the version of its own does not fit its state and the settings"},
     {steps_fit, "step, step_row, its steps and its part contradict each other"},
     {part_fits, "part or micros does not fit its state and the settings"},
-    {times_fit, "start_ns, finish_ns and the run's now_ns contradict each other"},
+    {times_fit,
+     "start_ns, finish_ns, joined_ns, idle_ns and the run's now_ns contradict each other"},
     {work_fits_mode, "it works, where its mode leaves it nothing to do"},
 };
 

@@ -217,6 +217,7 @@ static const struct ga_field replica_fields[] = {
     TIME(struct ga_replica_value, busy_ns, SPAN),
     TIME(struct ga_replica_value, idle_ns, SPAN),
     TIME(struct ga_replica_value, communication_ns, SPAN),
+    TIME(struct ga_replica_value, joined_ns, INSTANT),
     GROUP(struct ga_replica_value, tally, tally),
     REAL(struct ga_replica_value, micro_norm_square),
     REAL(struct ga_replica_value, micro_inverse_count),

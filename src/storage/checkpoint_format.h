@@ -9,7 +9,7 @@
 #include "storage/fields.h"
 #include "storage/safetensors.h"
 
-#define GA_CHECKPOINT_VERSION 2
+#define GA_CHECKPOINT_VERSION 3
 #define GA_CHECKPOINT_ENTRIES 14 /* of the JSON object, as storage/checkpoint.h lists them */
 #define GA_CHECKPOINT_MODES   4  /* of its entry "modes" */
 #define GA_CHECKPOINT_NOTE    "gaconsole"

@@ -38,7 +38,7 @@ static const struct ga_metric_info table[GA_METRIC_COUNT] = {
     [GA_METRIC_NOISE_SIGNAL] = {"noise_signal", "", "|G|^2: squared true gradient, smoothed", true,
                                 false},
     [GA_METRIC_BYTES] = {"bytes", "bytes", "bytes communicated", true, false},
-    [GA_METRIC_IDLE] = {"idle", "", "fraction of virtual time spent waiting", true, true},
+    [GA_METRIC_IDLE] = {"idle", "", "fraction of virtual time spent waiting, since a replica came", true, true},
     [GA_METRIC_EXAMPLE_RATE] = {"example_rate", "examples/s", "examples per wall second", true,
                                 false},
     [GA_METRIC_VIRTUAL_RATE] = {"virtual_rate", "examples/s", "examples per virtual second", true,

@@ -121,22 +121,24 @@ static double read_clock_gap(struct ga_run *run)
     return (double)(high - low);
 }
 
-/* Waiting time up to now, the wait under way included. */
+/* Waiting time since it came, the wait under way included. */
 static double idle_ns(const struct ga_run *run, const struct ga_replica_value *v)
 {
     bool waits = v->state == GA_REPLICA_READY || v->state == GA_REPLICA_DONE;
     int64_t open = waits && run->now_ns > v->free_ns ? run->now_ns - v->free_ns : 0;
 
-    return (double)(v->idle_ns + open);
+    return (double)(v->idle_ns - v->joined_ns + open);
 }
 
 static double read_idle(struct ga_run *run)
 {
-    double sum = 0;
+    double sum = 0, span = 0;
 
-    for (size_t r = 0; r < run->replicas; r++)
+    for (size_t r = 0; r < run->replicas; r++) {
         sum += idle_ns(run, &run->replica[r].v);
-    return sum / ((double)run->now_ns * (double)run->replicas);
+        span += (double)(run->now_ns - run->replica[r].v.joined_ns);
+    }
+    return sum / span;
 }
 
 static double read_staleness(struct ga_run *run)
@@ -198,7 +200,7 @@ static double replica_micros(const struct ga_run *run, const struct ga_replica *
 
 static double replica_idle(const struct ga_run *run, const struct ga_replica *replica)
 {
-    return idle_ns(run, &replica->v) / (double)run->now_ns;
+    return idle_ns(run, &replica->v) / (double)(run->now_ns - replica->v.joined_ns);
 }
 
 static double replica_loss(const struct ga_run *run, const struct ga_replica *replica)

@@ -113,7 +113,7 @@ static int fresh_init(struct ga_run *run, struct fresh *fresh, size_t replicas)
 static void newcomer(const struct ga_run *run, struct ga_replica *replica)
 {
     replica->v.free_ns = run->now_ns;
-    replica->v.idle_ns = run->now_ns;
+    replica->v.idle_ns = replica->v.joined_ns = run->now_ns;
     replica->v.slow = 1;
     replica->v.clock = run->least_clock == UINT64_MAX ? 0 : run->least_clock;
     replica->v.loss = replica->v.norm = replica->v.cosine = replica->v.staleness =

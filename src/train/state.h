@@ -121,6 +121,7 @@ struct ga_replica_value {
     int64_t start_ns, finish_ns; /* of the item */
     int64_t free_ns;             /* since when it waits, when it does not work */
     int64_t busy_ns, idle_ns, communication_ns;
+    int64_t joined_ns;          /* when it came; until then it was idle */
     struct ga_version *read;    /* weights it works on; NULL when it has none */
     struct ga_tally tally;      /* of its accumulator; the sums are in ga_state.sum */
     double micro_norm_square;   /* sum over its micro-batches of |mean gradient|^2 */

@@ -10,9 +10,9 @@
 /* Edits of a run in mid-window (2 replicas, accum 2, 2 events in). */
 static const struct edit edits[] = {
     {"", "{", "[{", "not valid JSON"},
-    {"", "\"version\":2", "\"version\":1", "\"version\" is 1, expected 2"},
-    {"", "\"version\":2", "\"version\":true", "\"version\" is missing"},
-    {"", "\"version\":2", "\"version\":2,\"version\":2", "duplicate object key"},
+    {"", "\"version\":3", "\"version\":1", "\"version\" is 1, expected 3"},
+    {"", "\"version\":3", "\"version\":true", "\"version\" is missing"},
+    {"", "\"version\":3", "\"version\":3,\"version\":3", "duplicate object key"},
     {"", "\"program\"", "\"x\":1,\"program\"", "15 entries"},
     {"\"data\"", "parabola", "para\\nbola", "\"data\" is not a line of text"},
     {"", "\"fingerprint\":\"", "\"fingerprint\":\"0",

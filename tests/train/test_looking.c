@@ -187,6 +187,23 @@ static void test_idle_and_clock_gap(void **state)
     ga_run_rig_close(&rig);
 }
 
+/* A replica that comes later has not waited before. */
+static void test_idle_counts_from_the_start_of_a_replica(void **state)
+{
+    struct ga_run_rig rig;
+
+    (void)state;
+    ga_run_rig_open(&rig, &(struct ga_test_start){.data = "parabola n=8",
+                                                  .settings = "replicas 2 accum 1 global 8"});
+    ga_run_rig_updates(&rig, 5);
+    ga_test_ok(ga_run_rig_set(&rig, "replicas 4"));
+    ga_run_rig_updates(&rig, 5);
+    for (int r = 0; r < 4; r++)
+        assert_true(replica_metric(&rig, GA_METRIC_IDLE, r) == 0);
+    assert_true(replica_metric(&rig, GA_METRIC_IDLE, -1) == 0);
+    ga_run_rig_close(&rig);
+}
+
 static void test_predictions(void **state)
 {
     struct ga_run_rig rig;
@@ -282,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_accumulators),
         cmocka_unit_test(test_metrics_of_replicas),
         cmocka_unit_test(test_idle_and_clock_gap),
+        cmocka_unit_test(test_idle_counts_from_the_start_of_a_replica),
         cmocka_unit_test(test_predictions),
         cmocka_unit_test(test_evaluation_follows_the_weights),
         cmocka_unit_test(test_parameters_by_name),

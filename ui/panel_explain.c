@@ -113,9 +113,21 @@ static bool explain_key(struct ga_panel_state *state, const struct ga_scene *sce
 static void explain_caption(struct ga_panel_state *state, const struct ga_scene *scene,
                             struct ga_text *out)
 {
+    static const char word[] = "micro-batch ";
+    size_t length = strcspn(scene->explain, "\n");
+    const char *found = memmem(scene->explain, length, word, sizeof word - 1);
+
     (void)state;
-    if (has_heading(scene->explain))
-        ga_text_append(out, scene->explain, strcspn(scene->explain, "\n"));
+    if (!has_heading(scene->explain))
+        return;
+    /* "micro 3/5": captions are short. */
+    if (found) {
+        ga_text_append(out, scene->explain, (size_t)(found - scene->explain));
+        ga_text_puts(out, "micro ");
+        found += sizeof word - 1;
+        length -= (size_t)(found - scene->explain);
+    }
+    ga_text_append(out, found ? found : scene->explain, length);
 }
 
 const struct ga_panel ga_panel_explain = {

@@ -48,7 +48,7 @@ static void write_title(int position, char *out, size_t size)
         snprintf(out, size, "%s", ga_panel_at(position)->title);
 }
 
-/* Cuts at the end of the last clause that fits, if most of the room is used then. */
+/* Cuts at the end of the last clause that fits, if at least half of the room is used then. */
 static void cut_at_clause(struct ga_text *caption, const char *text, int columns)
 {
     size_t start = (size_t)(text - ga_text_get(caption)), cut = 0;
@@ -62,7 +62,7 @@ static void cut_at_clause(struct ga_text *caption, const char *text, int columns
         cut = ga_text_columns(text) <= columns ? i : cut;
         *at = kept;
     }
-    if (cut > start && (int)(cut - start) >= columns / 4)
+    if (cut > start && (int)(cut - start) >= columns / 2)
         caption->data[cut] = '\0';
 }
 

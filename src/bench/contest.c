@@ -75,6 +75,8 @@ int ga_contest_run(struct ga_contest *contest)
 {
     int code = make_room(contest);
 
+    for (size_t i = 0; code == GA_OK && i < contest->contenders; i++)
+        code = contest->contender[i].run(contest->contender[i].self);
     for (int64_t round = 0; code == GA_OK && round < contest->rounds; round++)
         code = run_round(contest);
     return code;

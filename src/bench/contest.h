@@ -41,7 +41,8 @@ struct ga_contest {
     struct ga_ratio ratio[GA_CONTENDERS];
 };
 
-/* Runs the rounds; ga_contest_fini() in any case. */
+/* Runs the rounds, behind one that does not count: what only the first has to do is done then.
+ * ga_contest_fini() in any case. */
 int ga_contest_run(struct ga_contest *contest);
 void ga_contest_fini(struct ga_contest *contest);
 void ga_contest_report(const struct ga_contest *contest, bool json, struct ga_text *out);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -29,6 +30,21 @@ static float *first_line(struct ga_version *version)
     return (float *)(end + -(uintptr_t)end % LINE_BYTES);
 }
 
+/* Blocks that new pages cost more than a call to the system: every update makes one until the
+ * history is full. */
+#define LARGE_BYTES ((size_t)1 << 20)
+#define PAGE_BYTES  ((size_t)4096)
+
+/* Asks for large pages within the block; where there are none it stays as it is. */
+static void prefer_large_pages(struct ga_version *version, size_t bytes)
+{
+    size_t skip = (PAGE_BYTES - (uintptr_t)version % PAGE_BYTES) % PAGE_BYTES;
+
+    if (bytes >= LARGE_BYTES)
+        (void)madvise((char *)version + skip, (bytes - skip) / PAGE_BYTES * PAGE_BYTES,
+                      MADV_HUGEPAGE);
+}
+
 int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blocks)
 {
     if (ga_version_room(out, parameters, state_blocks) < 0)
@@ -48,6 +64,7 @@ int ga_version_room(struct ga_version **out, size_t parameters, size_t state_blo
     version = malloc(block_bytes(parameters, state_blocks));
     if (!version)
         return ga_fail(GA_ENOMEM, "no memory for the weights of %zu parameters", parameters);
+    prefer_large_pages(version, block_bytes(parameters, state_blocks));
     atomic_init(&version->references, 1);
     version->number = 0;
     version->parameters = parameters;

@@ -48,7 +48,7 @@ static uint64_t target_updates(const struct ga_engine *engine)
 
 /* Of a large model while it moves, only as often as takes a hundredth of the time: 5 ns a
  * parameter. */
-#define HASH_REST_NS 500
+#define HASH_REST_NS 2000
 
 static uint64_t hash_of(struct ga_engine *engine, int64_t now)
 {

@@ -2,6 +2,8 @@
  * A small pool of worker threads for replicas' micro-batches. Several replicas share a worker; with
  * the waiting caller, who helps, there are never more busy threads than `threads` + 1.
  *
+ * Whoever waits looks for a bounded while before it sleeps.
+ *
  * Lock rule: one mutex guards the queue. A task belongs to the pool from submit to done; its memory
  * is the caller's. One caller thread submits and waits.
  */

@@ -160,6 +160,7 @@ static void a_lesson_is_shown_and_answered(void **state)
     pty_expect(pty, "One update later");
     pty_expect(pty, "How many examples made it?");
     pty_expect(pty, "answer:");
+    pty_settle(pty); /* the cursor comes last */
     assert_true(pty->visible);
     pty_type(pty, "10\r");
     pty_expect(pty, "not yet");

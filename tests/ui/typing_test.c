@@ -98,6 +98,7 @@ static void a_line_is_edited_and_completed(void **state)
     assert_false(pty->visible);
     pty_type(pty, ":set lr 0.0");
     pty_expect(pty, "(gaconsole) set lr 0.0");
+    pty_settle(pty); /* the cursor comes last */
     assert_true(pty->visible);
     pty_type(pty, "\x1b[D\x1b[D\x1b[D"); /* left */
     pty_settle(pty);

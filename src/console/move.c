@@ -194,6 +194,15 @@ static void front_wait(struct ga_console *console)
     poll(&bell, 1, -1);
 }
 
+/* An engine that waits for room in the feed never comes to the question, so it may drop lines until
+ * it has answered; how many they were is told. */
+static void pause_engine(struct ga_console *console)
+{
+    ga_feed_set_lossy(console->feed, true);
+    ga_engine_pause(console->engine);
+    ga_feed_set_lossy(console->feed, console->options.prompt);
+}
+
 /* Prints logged lines until the move has ended. */
 static int follow(struct ga_console *console)
 {
@@ -204,7 +213,7 @@ static int follow(struct ga_console *console)
         if (ga_engine_wait(console->engine, console->move.ticket, 0, &stop))
             break;
         if (console->broken || console->interrupted)
-            ga_engine_pause(console->engine);
+            pause_engine(console);
         front_wait(console);
     }
     const int code = report_ending(console, &stop);

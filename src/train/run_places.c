@@ -63,6 +63,7 @@ static void describe_card(const struct ga_cuda_module *module, size_t place, str
 void ga_run_describe_cards(struct ga_text *out)
 {
     const struct ga_cuda_module *module = ga_cuda_load();
+    char nccl[64];
     size_t places = 0;
 
     if (!module || module->compute[0]->memory->places(&places) < 0) {
@@ -71,9 +72,9 @@ void ga_run_describe_cards(struct ga_text *out)
     }
     for (size_t place = 0; place < places; place++)
         describe_card(module, place, out);
-    ga_text_printf(out,
-                   "NCCL: %s; no line of the GPU code has been tried on a real GPU before\n",
-                   module->nccl());
+    module->nccl(nccl, sizeof nccl);
+    ga_text_printf(out, "NCCL: %s; no line of the GPU code has been tried on a real GPU before\n",
+                   nccl);
 }
 
 const char *ga_run_collective(const struct ga_run *run)

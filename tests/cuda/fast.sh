@@ -8,7 +8,8 @@ train() {
     "$program" --batch -e "$1" -e "run 40" -e "print loss" 2>&1 | tail -n 1 | sed 's/^loss \([^ ]*\).*/\1/'
 }
 
-for replicas in 1 3; do
+case ${GA_TEST_SCALE:-1} in 1) counts="1 3" ;; *) counts=2 ;; esac
+for replicas in $counts; do
     for mode in sync "delay lag 2" async "buffered buffer 2" "local period 2" hogwild; do
         terms="numerics fast mode $mode replicas $replicas accum 2 batch 3 model 1-30-20-1"
         cpu=$(train "set $terms")

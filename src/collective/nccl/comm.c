@@ -14,14 +14,13 @@ struct ga_team {
     ncclComm_t comm[GA_CUDA_PLACES]; /* NULL: none, or aborted */
 };
 
-const char *ga_team_version(void)
+void ga_team_version(char *out, size_t size)
 {
-    static _Thread_local char text[32];
     int version = 0;
     if (ncclGetVersion(&version) != ncclSuccess)
-        return "does not tell its version";
-    snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
-    return text;
+        snprintf(out, size, "does not tell its version");
+    else
+        snprintf(out, size, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
 }
 
 bool ga_team_available(void)

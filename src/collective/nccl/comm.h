@@ -19,7 +19,7 @@ struct CUstream_st;
 struct ga_team; /* opaque: ranks on cards */
 
 /* Its version, "2.28.9", or why there is none. */
-const char *ga_team_version(void);
+void ga_team_version(char *out, size_t size);
 /* Not where the build has none, or GA_NCCL=0 is in the environment. */
 bool ga_team_available(void);
 

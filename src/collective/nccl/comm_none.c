@@ -1,10 +1,13 @@
 /* In place of comm.c where the build found no NCCL. */
 #include "collective/nccl/comm.h"
+
+#include <stdio.h>
+
 #include "compute/cuda/device.h"
 
-const char *ga_team_version(void)
+void ga_team_version(char *out, size_t size)
 {
-    return "not in this build";
+    snprintf(out, size, "not in this build");
 }
 
 bool ga_team_available(void)

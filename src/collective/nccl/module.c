@@ -6,7 +6,8 @@
 #include "compute/cuda/device.h"
 #include "compute/cuda/exact.h"
 
-static const struct ga_compute *const devices[] = {&ga_compute_cuda_exact, &ga_compute_cuda_fast, NULL};
+static const struct ga_compute *const devices[] = {&ga_compute_cuda_exact, &ga_compute_cuda_fast,
+                                                   NULL};
 
 __attribute__((visibility("default"))) const struct ga_cuda_module *
 ga_cuda_module(const struct ga_host *host)

@@ -42,7 +42,7 @@ struct ga_cuda_module {
     uint32_t version;
     const struct ga_compute *const *compute; /* NULL behind the last */
     const struct ga_collective *collective;  /* between replicas on cards */
-    const char *(*nccl)(void);               /* NCCL's version, or why it is not in */
+    void (*nccl)(char *out, size_t size);    /* NCCL's version, or why it is not in */
     int (*card)(size_t place, struct ga_cuda_card *out);
 };
 

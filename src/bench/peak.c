@@ -7,7 +7,7 @@
     typedef float name##_vector __attribute__((vector_size((lanes)*4)));                           \
     static isa void name(int64_t rounds)                                                           \
     {                                                                                              \
-        name##_vector sum[CHAINS], factor, term;                                                   \
+        name##_vector sum[CHAINS], factor = {0}, term = {0};                                       \
         volatile float out = 0;                                                                    \
         for (int i = 0; i < (lanes); i++) {                                                        \
             factor[i] = 0.999f;                                                                    \

@@ -27,7 +27,7 @@ static float *first_line(struct ga_version *version)
 {
     char *end = (char *)(version + 1);
 
-    return (float *)(end + -(uintptr_t)end % LINE_BYTES);
+    return (void *)(end + -(uintptr_t)end % LINE_BYTES);
 }
 
 /* Blocks that new pages cost more than a call to the system: every update makes one until the

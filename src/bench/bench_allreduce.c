@@ -23,7 +23,6 @@ struct half {
 
 struct reduction {
     struct ga_workers *workers;
-    struct ga_net net;
     float *sums[2], *to[2];
     double *squares;
     struct half half[2];
@@ -35,8 +34,8 @@ static void reduce_half(struct ga_task *task, int lane)
     struct reduction *all = half->all;
 
     (void)lane;
-    ga_compute_cpu_fast.mean_part(&all->net, (const void *const *)all->sums, 2, 256, &half->part,
-                                  all->to[0], all->squares + half->part.first / GA_PART, NULL);
+    ga_compute_cpu_fast.mean_part((const void *const *)all->sums, 2, 256, &half->part, all->to[0],
+                                  all->squares + half->part.first / GA_PART, NULL);
 }
 
 static void copy_whole(struct ga_task *task, int lane)
@@ -74,7 +73,6 @@ static int reduction_open(struct reduction *all)
 {
     const size_t middle = FLOATS / GA_PART / 2 * GA_PART;
 
-    all->net.parameters = FLOATS;
     all->squares = ga_alloc(FLOATS / GA_PART + 1, sizeof *all->squares);
     for (int i = 0; i < 2; i++) {
         all->sums[i] = ga_alloc_aligned(FLOATS, sizeof(float));

@@ -29,6 +29,6 @@ struct ga_mlp {
 int ga_mlp_open(struct ga_mlp *mlp, struct ga_dataset *data, int engines, int32_t replicas,
                 int32_t accum, int64_t updates);
 void ga_mlp_close(struct ga_mlp *mlp);
-int ga_mlp_train(void *mlp); /* a round of struct ga_mlp */
+int ga_mlp_train(void *self); /* a round of a struct ga_mlp */
 
 #endif

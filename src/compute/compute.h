@@ -91,6 +91,12 @@ struct ga_part {
     size_t first, count;
 };
 
+/* What a step reads and writes, as in ga_compute.step. */
+struct ga_step_blocks {
+    const float *gradient, *weights, *state;
+    float *new_weights, *new_state;
+};
+
 struct ga_context; /* a worker's, opaque, of one device */
 
 /*
@@ -190,12 +196,11 @@ struct ga_compute {
      * r] of g with replica r's sums (`dots` may be NULL); step_part() gives |new w - w|^2 in
      * squares[2*i] and |new w|^2 in squares[2*i + 1].
      */
-    void (*mean_part)(const struct ga_net *net, const void *const *sums, size_t ranks,
-                      double divisor, const struct ga_part *part, float *gradient, double *squares,
-                      double *dots);
-    void (*step_part)(const struct ga_net *net, const struct ga_step *step, const float *gradient,
-                      const float *weights, const float *state, float *new_weights,
-                      float *new_state, const struct ga_part *part, double *squares);
+    void (*mean_part)(const void *const *sums, size_t ranks, double divisor,
+                      const struct ga_part *part, float *gradient, double *squares, double *dots);
+    void (*step_part)(const struct ga_net *net, const struct ga_step *step,
+                      const struct ga_step_blocks *blocks, const struct ga_part *part,
+                      double *squares);
 };
 
 extern const struct ga_compute ga_compute_cpu_exact;

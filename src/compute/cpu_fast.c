@@ -417,21 +417,18 @@ static void fast_clear(const struct ga_net *net, void *sums)
     memset(sums, 0, net->parameters * sizeof(float));
 }
 
-static void fast_mean_part(const struct ga_net *net, const void *const *sums, size_t ranks,
-                           double divisor, const struct ga_part *part, float *gradient,
-                           double *squares, double *dots)
+static void fast_mean_part(const void *const *sums, size_t ranks, double divisor,
+                           const struct ga_part *part, float *gradient, double *squares,
+                           double *dots)
 {
-    (void)net;
     any_kernel()->mean(part, (const float *const *)sums, ranks, divisor, gradient, squares, dots);
 }
 
 static void fast_step_part(const struct ga_net *net, const struct ga_step *step,
-                           const float *gradient, const float *weights, const float *state,
-                           float *new_weights, float *new_state, const struct ga_part *part,
+                           const struct ga_step_blocks *blocks, const struct ga_part *part,
                            double *squares)
 {
-    any_kernel()->step(part, net->parameters, step, gradient, weights, state, new_weights,
-                       new_state, squares);
+    any_kernel()->step(part, net->parameters, step, blocks, squares);
 }
 
 static struct ga_part part_at(const struct ga_net *net, size_t first)
@@ -467,10 +464,11 @@ static void fast_step(const struct ga_net *net, const struct ga_step *step, cons
                       const float *weights, const float *state, float *new_weights,
                       float *new_state)
 {
+    const struct ga_step_blocks blocks = {gradient, weights, state, new_weights, new_state};
     for (size_t at = 0; at < net->parameters; at += GA_PART) {
         const struct ga_part part = part_at(net, at);
         double squares[2];
-        fast_step_part(net, step, gradient, weights, state, new_weights, new_state, &part, squares);
+        fast_step_part(net, step, &blocks, &part, squares);
     }
 }
 

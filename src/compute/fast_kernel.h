@@ -69,8 +69,7 @@ struct ga_fast_kernel {
     void (*mean)(const struct ga_part *part, const float *const *sums, size_t ranks, double divisor,
                  float *gradient, double *square, double *dots);
     void (*step)(const struct ga_part *part, size_t parameters, const struct ga_step *step,
-                 const float *gradient, const float *weights, const float *state,
-                 float *new_weights, float *new_state, double *squares);
+                 const struct ga_step_blocks *blocks, double *squares);
 };
 
 extern const struct ga_fast_kernel ga_fast_kernel_baseline;

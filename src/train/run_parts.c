@@ -129,8 +129,8 @@ static void mean_part(const struct ga_parts *parts, const struct ga_part *part)
     size_t block = part->first / GA_PART;
     double *dots = parts->members > 1 ? parts->dots + block * parts->members : NULL;
 
-    run->compute->mean_part(&run->net, run->buffers, parts->members, parts->divisor, part,
-                            run->gradient, parts->squares + block, dots);
+    run->compute->mean_part(run->buffers, parts->members, parts->divisor, part, run->gradient,
+                            parts->squares + block, dots);
 }
 
 /* |mean gradient| of each was known at its push; a lone replica's is g itself. */
@@ -171,11 +171,11 @@ static void step_part(const struct ga_parts *parts, const struct ga_part *part)
 {
     const struct ga_run *run = parts->run;
     const struct ga_version *old = run->server;
+    const struct ga_step_blocks blocks = {run->gradient, old->weights, old->state,
+                                          parts->next->weights, parts->next->state};
     size_t block = part->first / GA_PART;
 
-    run->compute->step_part(&run->net, parts->step, run->gradient, old->weights, old->state,
-                            parts->next->weights, parts->next->state, part,
-                            parts->squares + 2 * block);
+    run->compute->step_part(&run->net, parts->step, &blocks, part, parts->squares + 2 * block);
 }
 
 void ga_parts_step(struct ga_run *run, const struct ga_step *step, struct ga_version *next)

@@ -140,8 +140,7 @@ static void check_promise(const struct problem *p, size_t variant)
     const struct ga_part all = {0, n};
     const double want_loss = reference_gradient(&p->net, p->wide, &batch, want);
     run_window(p, &w);
-    device()->mean_part(&p->net, (const void *const *)w.sums, w.replicas, w.weight, &all, g,
-                        squares, NULL);
+    device()->mean_part((const void *const *)w.sums, w.replicas, w.weight, &all, g, squares, NULL);
     for (size_t i = 0; i < n; i++)
         got[i] = (double)g[i] * w.weight;
     assert_at_most(relative_distance(got, want, n), 2e-6);
@@ -261,7 +260,6 @@ static void test_means(void **state)
 {
     (void)state;
     const size_t n = 3 * GA_PART + 77;
-    const struct ga_net net = {.parameters = n};
     const struct ga_part all = {0, n};
     const struct ga_part halves[] = {{0, 2 * GA_PART}, {2 * GA_PART, GA_PART + 77}};
     float *sums[3];
@@ -271,10 +269,10 @@ static void test_means(void **state)
     double square = 0;
     for (size_t r = 0; r < 3; r++)
         sums[r] = test_floats(n, r, 2.0);
-    device()->mean_part(&net, (const void *const *)sums, 3, 7, &all, g[0], squares[0], dots[0]);
+    device()->mean_part((const void *const *)sums, 3, 7, &all, g[0], squares[0], dots[0]);
     for (size_t i = 0; i < 2; i++)
-        device()->mean_part(&net, (const void *const *)sums, 3, 7, &halves[i], g[1],
-                            squares[1] + 2 * i, dots[1] + 6 * i);
+        device()->mean_part((const void *const *)sums, 3, 7, &halves[i], g[1], squares[1] + 2 * i,
+                            dots[1] + 6 * i);
     assert_memory_equal(g[0], g[1], n * sizeof(float));
     assert_memory_equal(squares[0], squares[1], sizeof squares[0]);
     assert_memory_equal(dots[0], dots[1], sizeof dots[0]);
@@ -302,15 +300,16 @@ static void check_step(const struct ga_step *step, size_t n)
     float *kept[2] = {calloc(2 * n, sizeof(float)), calloc(2 * n, sizeof(float))};
     double squares[8];
     double total[2] = {0, 0};
+    const struct ga_step_blocks blocks = {g, w, s, out[1], kept[1]};
     for (size_t i = 0; i < n; i++)
         s[n + i] = fabsf(s[n + i]);
     ga_compute_cpu_exact.step(&net, step, g, w, s, out[0], kept[0]);
-    device()->step_part(&net, step, g, w, s, out[1], kept[1], &all, squares);
+    device()->step_part(&net, step, &blocks, &all, squares);
     assert_at_most(ga_norm_of_difference(out[0], out[1], n) / ga_norm(out[0], n), 1e-6);
-    const size_t blocks = ga_step_state_blocks(step->kind, step->momentum);
-    if (blocks > 0)
-        assert_at_most(ga_norm_of_difference(kept[0], kept[1], blocks * n) /
-                           ga_norm(kept[0], blocks * n),
+    const size_t kept_count = ga_step_state_blocks(step->kind, step->momentum) * n;
+    if (kept_count > 0)
+        assert_at_most(ga_norm_of_difference(kept[0], kept[1], kept_count) /
+                           ga_norm(kept[0], kept_count),
                        1e-6);
     for (size_t b = 0; b * GA_PART < n; b++) {
         total[0] += squares[2 * b];

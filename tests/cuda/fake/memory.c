@@ -18,11 +18,10 @@ struct fake_block *fake_find(struct fake *fake, const void *at, size_t bytes, si
 {
     for (struct fake_block *block = fake->block; block; block = block->next) {
         const uintptr_t start = (uintptr_t)fake_handed(block);
-        if ((uintptr_t)at < start || (uintptr_t)at - start > block->bytes)
+        if ((uintptr_t)at < start || (uintptr_t)at - start >= block->bytes)
             continue;
         *offset = (uintptr_t)at - start;
-        if (bytes <= block->bytes - *offset && (*offset < block->bytes || bytes == 0))
-            return block;
+        return bytes <= block->bytes - *offset ? block : NULL;
     }
     return NULL;
 }

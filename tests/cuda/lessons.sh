@@ -1,0 +1,21 @@
+#!/bin/sh
+# lessons.sh PROGRAM DEMOS GOLDEN: lessons run on cards, their expectations hold there, and their last runs
+# have the hashes that were made on the CPU. The environment says which cards there are.
+program=$1
+demos=$2
+golden=$3
+status=0
+case ${GA_TEST_SCALE:-1} in
+    1) names="parabola ssp backup-workers local-sgd hogwild staleness slow-replica" ;;
+    *) names="ssp local-sgd" ;;
+esac
+for name in $names; do
+    said=$("$program" --batch -e "set device cuda" "$demos/$name.ga" -e devices -e "print hash" 2>&1)
+    hash=$(echo "$said" | tail -n 1)
+    case $said in *" on device cuda, numerics exact"*) ;; *) echo "$name left the cards: $said"; status=1 ;; esac
+    if ! grep -qx "$name $hash" "$golden"; then
+        echo "$name ends with $hash, expected $(grep "^$name " "$golden")"
+        status=1
+    fi
+done
+exit $status

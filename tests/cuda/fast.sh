@@ -3,6 +3,10 @@
 # rounding. The environment says which cards there are.
 program=$1
 status=0
+if [ -z "${GA_FAKE_CUDA:-}" ] && ! said=$("$program" --batch -e "set device cuda" 2>&1); then
+    echo "skipped: $said"
+    exit 77
+fi
 
 train() {
     "$program" --batch -e "$1" -e "run 40" -e "print loss" 2>&1 | tail -n 1 | sed 's/^loss \([^ ]*\).*/\1/'

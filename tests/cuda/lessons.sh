@@ -5,6 +5,10 @@ program=$1
 demos=$2
 golden=$3
 status=0
+if [ -z "${GA_FAKE_CUDA:-}" ] && ! said=$("$program" --batch -e "set device cuda" 2>&1); then
+    echo "skipped: $said"
+    exit 77
+fi
 case ${GA_TEST_SCALE:-1} in
     1) names="parabola ssp backup-workers local-sgd hogwild staleness slow-replica" ;;
     *) names="ssp local-sgd" ;;

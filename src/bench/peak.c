@@ -3,9 +3,9 @@
 #define CHAINS 12 /* more than latency times width of today's cores */
 
 /* Vectors of `lanes` floats in one instruction set; the result is kept by a volatile. */
-#define PEAK(name, lanes, isa, fused)                                                              \
+#define PEAK(name, lanes, fused)                                                                   \
     typedef float name##_vector __attribute__((vector_size((lanes)*4)));                           \
-    static isa float name(int64_t rounds)                                                          \
+    static float name(int64_t rounds)                                                              \
     {                                                                                              \
         name##_vector sum[CHAINS], factor = {0}, term = {0};                                       \
         float out = 0;                                                                             \
@@ -26,7 +26,7 @@
 
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 
-PEAK(plain, 4, , MULTIPLY_ADD)
+PEAK(plain, 4, MULTIPLY_ADD)
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -34,8 +34,10 @@ PEAK(plain, 4, , MULTIPLY_ADD)
 #define FUSED_8(a, b, c)  ((avx2_vector)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
 #define FUSED_16(a, b, c) ((avx512_vector)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 
-PEAK(avx2, 8, __attribute__((target("avx2,fma"))), FUSED_8)
-PEAK(avx512, 16, __attribute__((target("avx512f"))), FUSED_16)
+static float avx2(int64_t rounds) __attribute__((target("avx2,fma")));
+PEAK(avx2, 8, FUSED_8)
+static float avx512(int64_t rounds) __attribute__((target("avx512f")));
+PEAK(avx512, 16, FUSED_16)
 #endif
 
 struct kind {

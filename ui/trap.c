@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>
@@ -11,9 +12,11 @@
 
 #define STACK_BYTES  65536
 #define DRAIN_BLOCKS 512
+#define STUCK_MS     300
 
 static const int orderly[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT};
-static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT, SIGALRM};
+static const int deadly[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGQUIT,
+                             SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGSYS};
 static const int ignored[] = {SIGPIPE, SIGXFSZ}; /* errors of the write that met them */
 
 #define ORDERLY (sizeof(orderly) / sizeof(orderly[0]))
@@ -52,6 +55,13 @@ static void write_all(int fd, const char *bytes, size_t count)
     }
 }
 
+/* Stopped, or read by nobody: a write would not come back. */
+static bool takes_nothing(void)
+{
+    struct pollfd terminal = {.fd = trap.rescue.fd, .events = POLLOUT};
+    return poll(&terminal, 1, STUCK_MS) == 0;
+}
+
 static void put_back(bool stuck)
 {
     char bytes[4096];
@@ -59,7 +69,7 @@ static void put_back(bool stuck)
         return;
     trap.armed = 0;
     if (owns_terminal()) {
-        if (stuck) { /* whatever it waits for to be written is let go */
+        if (stuck || takes_nothing()) { /* whatever it waits for to be written is let go */
             tcflow(trap.rescue.fd, TCOON);
             tcflush(trap.rescue.fd, TCOFLUSH);
         }

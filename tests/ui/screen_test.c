@@ -49,7 +49,8 @@ static void starts_on_the_demo_and_quits(void **state)
 static void signals_put_the_terminal_back(void **state)
 {
     struct pty *pty = *state;
-    static const int numbers[] = {SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGQUIT, SIGBUS, SIGFPE};
+    static const int numbers[] = {SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGQUIT,
+                                  SIGBUS,  SIGFPE, SIGUSR1, SIGXCPU};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         pty_open(pty, NULL);
         pty_expect(pty, "PAUSED");
@@ -76,14 +77,17 @@ static void the_quit_key_still_ends_it(void **state)
 static void a_stuck_terminal_does_not_keep_it(void **state)
 {
     struct pty *pty = *state;
-    pty_open(pty, NULL);
-    pty_expect(pty, "PAUSED");
-    assert_int_equal(tcflow(pty->slave, TCOOFF), 0);
-    pty_type(pty, "?"); /* help: more than the terminal has room for */
-    pty_type(pty, "\x1b");
-    pty_type(pty, "g");
-    pty_signal(pty, SIGTERM);
-    pty_expect_signal(pty, SIGTERM);
+    static const int numbers[] = {SIGTERM, SIGSEGV};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        pty_open(pty, NULL);
+        pty_expect(pty, "PAUSED");
+        assert_int_equal(tcflow(pty->slave, TCOOFF), 0);
+        pty_type(pty, "?"); /* help: more than the terminal has room for */
+        pty_type(pty, "\x1b");
+        pty_type(pty, "g");
+        pty_signal(pty, numbers[i]);
+        pty_expect_signal(pty, numbers[i]);
+    }
 }
 
 static void a_hang_up_ends_it_and_keeps_the_run(void **state)

@@ -120,13 +120,21 @@ static bool ends_in(const char *text, const char *end)
     return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
-/* The screen as it is, with what happened up to now. */
+/* With what happened up to now, and the keys that count once the line at work is done. */
+static void draw_picture(struct ga_app *app)
+{
+    const int busy = app->busy;
+    app->busy = 0;
+    ga_app_draw(app);
+    app->busy = busy;
+}
+
 static int app_save_display(void *self, const char *path)
 {
     struct ga_app *app = self;
     struct ga_text text = GA_TEXT_INIT;
     struct ga_writer *writer = NULL;
-    ga_app_draw(app);
+    draw_picture(app);
     if (ends_in(path, ".svg"))
         ga_cells_svg(&app->cells, ga_display_theme(&app->display), &text);
     else

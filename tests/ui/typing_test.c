@@ -283,6 +283,7 @@ static void the_display_is_saved(void **state)
     char *picture = ga_test_read_file(picture_path, NULL);
     assert_non_null(strstr(text, "PAUSED   update 3"));
     assert_non_null(strstr(text, "3 replicas"));
+    assert_non_null(strstr(text, "space run  m micro"));
     assert_non_null(strstr(picture, "<svg"));
     assert_non_null(strstr(picture, "</svg>"));
     assert_non_null(strstr(picture, "PAUSED"));

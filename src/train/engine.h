@@ -87,8 +87,9 @@ enum ga_move_kind {
     GA_MOVE_BACK_UPDATES, /* from mid-window the first one leads to its start */
     GA_MOVE_BACK_MICROS,
     GA_MOVE_BACK_EVENTS,
-    GA_MOVE_GOTO, /* the boundary after update `count` */
-    GA_MOVE_RESET /* update 0; pending START settings take effect */
+    GA_MOVE_GOTO,  /* the boundary after update `count` */
+    GA_MOVE_RESET, /* update 0; pending START settings take effect */
+    GA_MOVE_REPLAY /* from the first state to the present place, as ga_engine_replay() does */
 };
 
 struct ga_move {
@@ -107,6 +108,18 @@ enum ga_stop_reason {
     GA_STOP_REPLACED /* another move was asked for */
 };
 
+/* What a replay of everything since the beginning of the history came to. */
+struct ga_replay {
+    uint64_t events, pushes;
+    uint64_t recorded, replayed; /* run hashes */
+};
+
+/* The way of a jump that was broken off: `at` lies before `to`, in the history. */
+struct ga_way {
+    const char *unit; /* that it counts in, "update", "event"; static, NULL: there was no jump */
+    uint64_t from, at, to;
+};
+
 struct ga_stop {
     enum ga_stop_reason reason;
     int breakpoint;
@@ -114,9 +127,16 @@ struct ga_stop {
     struct ga_error error;            /* NONFINITE, ERROR */
     uint64_t updates, micros, events; /* where it stands now */
     bool at_boundary;
+    struct ga_way way;       /* PAUSED, REPLACED */
+    struct ga_replay replay; /* DONE, of a REPLAY */
 };
 
-/* Starts a move; a move under way is replaced. */
+/*
+ * Starts a move; a move under way is replaced. A jump (back, replay, and goto within the history)
+ * executes again what lies between a state kept and its target; one that takes longer than a frame
+ * goes on between letters as any move does, and may be paused or replaced. Until it has arrived,
+ * GA_ESTATE is the answer to whatever would change the run on the way.
+ */
 int ga_engine_move(struct ga_engine *engine, const struct ga_move *move, uint64_t *ticket);
 
 /* Waits until the move ended or `deadline_ns` (ga_now_ns() time): true when it ended. */
@@ -124,6 +144,7 @@ bool ga_engine_wait(struct ga_engine *engine, uint64_t ticket, int64_t deadline_
                     struct ga_stop *out);
 void ga_engine_pause(struct ga_engine *engine); /* from any thread or signal-driven loop */
 bool ga_engine_moving(struct ga_engine *engine);
+bool ga_engine_jumping(struct ga_engine *engine); /* it has not arrived yet */
 
 /* Window commands and replica speed, recorded in the history like changes. */
 int ga_engine_flush(struct ga_engine *engine, struct ga_change *out);
@@ -134,16 +155,10 @@ int ga_engine_slow(struct ga_engine *engine, size_t replica, double factor, stru
 int ga_engine_kill(struct ga_engine *engine, size_t replica, struct ga_change *out);
 int ga_engine_revive(struct ga_engine *engine, size_t replica, struct ga_change *out);
 
-/* What a replay of everything since the beginning of the history came to. */
-struct ga_replay {
-    uint64_t events, pushes;
-    uint64_t recorded, replayed; /* run hashes */
-};
-
 /*
  * Runs the recorded history again, in virtual order, from its first state to the present place: a
  * race on the real clock gives its own bits again. GA_ESTATE for hogwild on the real clock, whose
- * reads and writes are not recorded.
+ * reads and writes are not recorded. Waits until it is done; a move of kind REPLAY does not.
  */
 int ga_engine_replay(struct ga_engine *engine, struct ga_replay *out);
 

@@ -199,6 +199,30 @@ bool ga_engine_moving(struct ga_engine *engine)
     return atomic_load(&engine->moving);
 }
 
+bool ga_engine_jumping(struct ga_engine *engine)
+{
+    return atomic_load(&engine->jumping);
+}
+
+int ga_engine_replay(struct ga_engine *engine, struct ga_replay *out)
+{
+    const struct ga_move move = {.kind = GA_MOVE_REPLAY};
+    struct ga_stop stop;
+    uint64_t ticket = 0;
+
+    if (ga_engine_move(engine, &move, &ticket) < 0)
+        return ga_error_code();
+    while (!ga_engine_wait(engine, ticket, INT64_MAX, &stop))
+        ;
+    *out = stop.replay;
+    if (stop.reason == GA_STOP_DONE)
+        return GA_OK;
+    if (stop.error.code < 0)
+        return ga_error_put(&stop.error);
+    return ga_fail(GA_ESTATE, "the replay was broken off at event %llu",
+                   (unsigned long long)stop.events);
+}
+
 static int load_call(struct ga_engine *engine, void *arg)
 {
     const struct ga_state *state = arg;

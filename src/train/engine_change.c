@@ -81,7 +81,8 @@ static int change_call(struct ga_engine *engine, void *arg)
     int code = GA_OK;
 
     memset(request->out, 0, sizeof *request->out);
-    if (ga_run_check_settings(request->draft, engine->at->data) < 0)
+    if (ga_engine_check_settled(engine) < 0 ||
+        ga_run_check_settings(request->draft, engine->at->data) < 0)
         return ga_error_code();
     code = untouched(engine) ? change_untouched(engine, request->draft)
                              : change_running(engine, request->draft, request->out);
@@ -197,7 +198,7 @@ static int intervention_call(struct ga_engine *engine, void *arg)
     struct intervention_request *request = arg;
 
     memset(request->out, 0, sizeof *request->out);
-    if (ga_engine_ensure_run(engine) < 0 ||
+    if (ga_engine_check_settled(engine) < 0 || ga_engine_ensure_run(engine) < 0 ||
         deed_of[request->what.kind].check(engine->at->run, &request->what) < 0 ||
         (request->what.kind == GA_DID_SLOW &&
          ga_slot_remember_slow(engine->at, request->what.replica, request->what.factor) < 0))

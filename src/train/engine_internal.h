@@ -42,6 +42,17 @@ struct engine_move {
     uint64_t pace_updates;
 };
 
+/* A jump under way. Nothing of it is kept once the move has ended. */
+struct engine_jump {
+    bool on;
+    enum ga_history_key key;
+    uint64_t from, target;  /* in that counter */
+    bool skips;             /* windows were skipped up to `from` */
+    struct ga_state origin; /* real clock: where it began, owned, when `has_origin` */
+    bool has_origin;
+    size_t cursor; /* there */
+};
+
 /* A run with all that belongs to it: what it starts from, its history, and its part of a move. */
 struct engine_slot {
     char name[GA_RUN_NAME];
@@ -59,8 +70,10 @@ struct engine_slot {
 
     bool moving;
     struct engine_move move;
-    int64_t resume_ns; /* pace: no event before this wall time */
-    uint64_t held;     /* breakpoints that held at the last look: they stop when they become true */
+    struct engine_jump jump; /* that the move is */
+    struct ga_replay replay; /* the last one, as far as it came */
+    int64_t resume_ns;       /* pace: no event before this wall time */
+    uint64_t held; /* breakpoints that held at the last look: they stop when they become true */
     struct ga_stop stop; /* how its last move ended, when `has_stop` */
     bool has_stop;
     int64_t rate_ns; /* wall time and examples at the last rate */
@@ -89,12 +102,13 @@ struct ga_engine {
     struct engine_slot *at;      /* the one in hand: another only while a slice of it runs */
     size_t turn;                 /* slot whose slice comes next */
 
-    bool seeking;   /* re-executing towards a place: observers and pace are off */
+    bool seeking;   /* a slice of a jump runs: observers and pace are off */
     bool replaying; /* the event under way is on record */
     int sink_code;  /* first failure to keep history */
 
-    atomic_bool moving; /* any of them */
-    size_t movers;      /* slots that still move */
+    atomic_bool moving;  /* any of them */
+    atomic_bool jumping; /* the one that moves jumps */
+    size_t movers;       /* slots that still move */
     bool moves_all;
     uint64_t ticket; /* of the move under way */
     struct engine_break breaks[ENGINE_BREAKS];
@@ -134,15 +148,26 @@ int ga_engine_intervene(struct ga_engine *engine, const struct ga_intervention *
 /* engine_break.c: the first breakpoint that became true since the last look, or NULL. */
 struct engine_break *ga_engine_break_hit(struct ga_engine *engine);
 
-/* engine_seek.c: steps on record or on new ground, and jumps within the history. */
+/* engine_seek.c: steps on record or on new ground. */
 int ga_engine_step(struct ga_engine *engine);
 /* New events up to the window's end, a letter, or the end of `*left`, with one look behind them. */
 int ga_engine_step_quickly(struct ga_engine *engine, int *left);
 bool ga_engine_breaks_new_ground(const struct ga_engine *engine);
 void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out);
 int ga_engine_to_boundary(struct ga_engine *engine);
+/* What the user did at the present event count; `stay`: unless it closes a window. */
+int ga_engine_do_due(struct ga_engine *engine, bool stay);
+
+/* engine_jump.c: jumps within the history, in slices of a frame at the most. A slice answers with
+ * GA_JUMP_ARRIVED, with 0 when there is more to do, or with a negative code. */
+#define GA_JUMP_ARRIVED 1
 bool ga_engine_is_jump(const struct ga_engine *engine, const struct ga_move *move);
-int ga_engine_jump(struct ga_engine *engine, const struct ga_move *move);
+int ga_engine_jump(struct ga_engine *engine, const struct ga_move *move); /* and a first slice */
+int ga_engine_jump_on(struct ga_engine *engine);
+void ga_engine_describe_way(const struct ga_engine *engine, struct ga_way *out);
+void ga_engine_forget_jump(struct engine_slot *slot);
+/* GA_ESTATE while the run in hand jumps: nothing may change it on the way. */
+int ga_engine_check_settled(const struct ga_engine *engine);
 
 /* engine_move.c: all on the engine thread. */
 void ga_engine_advance(struct ga_engine *engine); /* a slice of each run that moves and may */

@@ -1,5 +1,5 @@
 /*
- * Moves: forward by events until a target, one run or all of them in turns; jumps end at once.
+ * Moves: forward by events until a target, one run or all of them in turns; jumps by slices.
  */
 #include <math.h>
 #include <string.h>
@@ -114,6 +114,21 @@ static void tell_stop(struct ga_engine *engine)
     pthread_mutex_unlock(&engine->lock);
 }
 
+/* Breakpoints count from wherever a jump leads. */
+static void leave_jump(struct ga_engine *engine, struct ga_stop *stop)
+{
+    struct engine_slot *at = engine->at;
+
+    if (stop->reason == GA_STOP_DONE && at->move.move.kind == GA_MOVE_REPLAY)
+        stop->replay = at->replay;
+    else
+        ga_engine_break_hit(engine);
+    if (stop->reason == GA_STOP_PAUSED || stop->reason == GA_STOP_REPLACED)
+        ga_engine_describe_way(engine, &stop->way);
+    ga_engine_forget_jump(at);
+    atomic_store(&engine->jumping, false);
+}
+
 static void finish(struct ga_engine *engine, struct ga_stop *stop)
 {
     struct engine_slot *at = engine->at;
@@ -121,6 +136,8 @@ static void finish(struct ga_engine *engine, struct ga_stop *stop)
     if (stop->reason == GA_STOP_NONFINITE || stop->reason == GA_STOP_ERROR)
         fill_error(engine, &stop->error);
     fill_position(engine, stop);
+    if (at->jump.on)
+        leave_jump(engine, stop);
     close_until(&at->move);
     at->moving = false;
     at->stop = *stop;
@@ -249,10 +266,25 @@ static bool is_due(const struct engine_slot *slot, int64_t now_ns)
            (slot->resume_ns <= now_ns || ga_run_settings(slot->run)->clock == GA_CLOCK_REAL);
 }
 
+/* What the slice of a jump came to. */
+static void end_slice(struct ga_engine *engine, int code)
+{
+    if (code == GA_JUMP_ARRIVED && engine->at->move.move.kind == GA_MOVE_REPLAY)
+        engine->at->replay.replayed = ga_run_hash(engine->at->run);
+    if (code < 0)
+        ga_engine_end_with_error(engine, code);
+    else if (code == GA_JUMP_ARRIVED)
+        ga_engine_end_move(engine, GA_STOP_DONE);
+}
+
 static void advance_run(struct ga_engine *engine)
 {
     int left = ADVANCE_EVENTS;
 
+    if (engine->at->jump.on) {
+        end_slice(engine, ga_engine_jump_on(engine));
+        left = 0;
+    }
     while (left > 0) {
         if (!ga_run_ready(engine->at->run, &engine->at->resume_ns))
             break;
@@ -289,15 +321,31 @@ int64_t ga_engine_next_due(const struct ga_engine *engine)
     return due_ns;
 }
 
+static void set_moving(struct ga_engine *engine)
+{
+    struct engine_slot *at = engine->at;
+
+    at->rate_ns = ga_now_ns();
+    at->rate_examples = ga_run_counters(at->run)->examples;
+    at->moving = true;
+    atomic_store(&engine->jumping, at->jump.on);
+    atomic_store(&engine->moving, true);
+}
+
+/* A short one ends at once. */
 static void begin_jump(struct ga_engine *engine, const struct ga_move *move)
 {
+    struct engine_slot *at = engine->at;
     int code = ga_engine_jump(engine, move);
 
-    ga_engine_break_hit(engine);
-    if (code < 0)
-        ga_engine_end_with_error(engine, code);
+    at->move.target = at->jump.target;
+    at->resume_ns = 0;
+    if (!at->jump.on)
+        ga_engine_break_hit(engine);
+    if (code == 0)
+        set_moving(engine);
     else
-        ga_engine_end_move(engine, GA_STOP_DONE);
+        end_slice(engine, code);
 }
 
 /* The run in hand starts its part of a move, which may end at once. */
@@ -320,10 +368,7 @@ static void begin_one(struct ga_engine *engine, const struct ga_move *move)
         return;
     }
     ga_engine_start_pace(engine);
-    at->rate_ns = ga_now_ns();
-    at->rate_examples = ga_run_counters(at->run)->examples;
-    at->moving = true;
-    atomic_store(&engine->moving, true);
+    set_moving(engine);
 }
 
 static bool goes_forward(enum ga_move_kind kind)

@@ -43,7 +43,9 @@ static uint64_t target_updates(const struct ga_engine *engine)
 {
     enum ga_move_kind kind = engine->at->move.move.kind;
 
-    return kind == GA_MOVE_UPDATES || kind == GA_MOVE_GOTO ? engine->at->move.target : 0;
+    return kind == GA_MOVE_UPDATES || kind == GA_MOVE_GOTO || kind == GA_MOVE_BACK_UPDATES
+               ? engine->at->move.target
+               : 0;
 }
 
 /* Of a large model while it moves, only as often as takes a hundredth of the time: 5 ns a

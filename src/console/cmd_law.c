@@ -193,18 +193,20 @@ int ga_exec_replay(struct ga_console *console, size_t count, const char *const *
 {
     (void)count;
     (void)word;
-    struct ga_replay replay = {0};
+    struct ga_move move = {.kind = GA_MOVE_REPLAY};
+    return ga_move_start(console, &move, false);
+}
+
+int ga_replay_report(struct ga_console *console, const struct ga_replay *replay)
+{
     char recorded[GA_HASH_TEXT];
     char replayed[GA_HASH_TEXT];
-    const int code = ga_engine_replay(console->engine, &replay);
-    if (code < 0)
-        return code;
-    ga_hash_format(recorded, replay.recorded);
-    ga_hash_format(replayed, replay.replayed);
-    const bool same = replay.recorded == replay.replayed;
+    ga_hash_format(recorded, replay->recorded);
+    ga_hash_format(replayed, replay->replayed);
+    const bool same = replay->recorded == replay->replayed;
     ga_say(console,
            "replay: %" PRIu64 " events, %" PRIu64 " pushes; hash recorded %s, replayed %s: %s",
-           replay.events, replay.pushes, recorded, replayed,
+           replay->events, replay->pushes, recorded, replayed,
            same ? "the same bits" : "they differ");
     if (same)
         return 0;

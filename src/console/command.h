@@ -21,9 +21,10 @@ enum ga_command_group {
 };
 
 enum {
-    GA_COMMAND_MOVES = 1,   /* starts a move */
-    GA_COMMAND_WRITES = 2,  /* writes a file: refused with --readonly */
-    GA_COMMAND_RESTARTS = 4 /* the run is another one afterwards */
+    GA_COMMAND_MOVES = 1,    /* starts a move */
+    GA_COMMAND_WRITES = 2,   /* writes a file: refused with --readonly */
+    GA_COMMAND_RESTARTS = 4, /* the run is another one afterwards */
+    GA_COMMAND_MIDWAY = 8    /* does not wait for the end of a jump: it looks, or stops it */
 };
 
 /* What may stand behind the verb, for completion. */

@@ -13,8 +13,8 @@ static const struct ga_command commands[] = {
      "Trains N updates, N epochs or a span of virtual time (run 10 ms). Without a number it goes "
      "on until `pause`, a breakpoint or an error; a script must say how far. With `all` every run "
      "goes on, each to its own end."},
-    {"pause", "", "", GA_GROUP_MOVING, 0, 0, 0, ga_exec_pause, GA_COMPLETE_NOTHING, "",
-     "Stops a move between two events, wherever it is. ctrl-C does the same."},
+    {"pause", "", "", GA_GROUP_MOVING, GA_COMMAND_MIDWAY, 0, 0, ga_exec_pause, GA_COMPLETE_NOTHING,
+     "", "Stops a move between two events, wherever it is. ctrl-C does the same."},
     {"next", "step", "[N]", GA_GROUP_MOVING, GA_COMMAND_MOVES, 0, 1, ga_exec_next,
      GA_COMPLETE_NOTHING, "",
      "Goes on to the end of the window, N times (1): micro-batches, reduction, update. A skipped "
@@ -31,15 +31,18 @@ static const struct ga_command commands[] = {
      "Goes back N updates (1), to identical bits; from the middle of a window the first one leads "
      "to its start. What was recorded beyond is kept until something is changed."},
     {"goto", "", "U", GA_GROUP_MOVING, GA_COMMAND_MOVES, 1, 1, ga_exec_goto, GA_COMPLETE_NOTHING,
-     "", "Goes to the boundary after update U, backwards or forwards."},
+     "",
+     "Goes to the boundary after update U, backwards or forwards. Where that takes long, as `back` "
+     "and `replay` may, the run can be looked at on its way, `pause` stops it there, and what "
+     "changes it waits for the end."},
     {"until", "", "CONDITION", GA_GROUP_MOVING, GA_COMMAND_MOVES, 1, MANY, ga_exec_until,
      GA_COMPLETE_CONDITION, "",
      "Trains until the condition holds after an update; not at all when it holds already. `help "
      "condition` has the forms."},
     {"break", "", "CONDITION", GA_GROUP_MOVING, 0, 1, MANY, ga_exec_break, GA_COMPLETE_CONDITION,
      "", "Sets a breakpoint: a move stops after the update at which the condition becomes true."},
-    {"breaks", "", "", GA_GROUP_MOVING, 0, 0, 0, ga_exec_breaks, GA_COMPLETE_NOTHING, "",
-     "Lists the breakpoints with their numbers."},
+    {"breaks", "", "", GA_GROUP_MOVING, GA_COMMAND_MIDWAY, 0, 0, ga_exec_breaks,
+     GA_COMPLETE_NOTHING, "", "Lists the breakpoints with their numbers."},
     {"delete", "", "N | all", GA_GROUP_MOVING, 0, 1, 1, ga_exec_delete, GA_COMPLETE_NOTHING, "all",
      "Removes a breakpoint, or all of them."},
     {"flush", "", "", GA_GROUP_MOVING, 0, 0, 0, ga_exec_flush, GA_COMPLETE_NOTHING, "",
@@ -59,16 +62,16 @@ static const struct ga_command commands[] = {
     {"mode", "", "NAME [N]", GA_GROUP_CHANGING, 0, 1, 2, ga_exec_mode, GA_COMPLETE_MODE, "",
      "Short for `set mode NAME` and the number that belongs to it: sync backup, delay lag, ssp "
      "bound, buffered buffer, local period. `help modes` compares them."},
-    {"show", "", "[NAME | data | changed]", GA_GROUP_CHANGING, 0, 0, 1, ga_exec_show,
-     GA_COMPLETE_SETTING, "changed data",
+    {"show", "", "[NAME | data | changed]", GA_GROUP_CHANGING, GA_COMMAND_MIDWAY, 0, 1,
+     ga_exec_show, GA_COMPLETE_SETTING, "changed data",
      "Shows the settings in force and what is pending, one setting in full, or what was changed as "
      "commands that reproduce it."},
     {"fit", "", "B", GA_GROUP_CHANGING, 0, 1, 1, ga_exec_fit, GA_COMPLETE_NOTHING, "",
      "Fits windows of B examples into the setting memory: the largest micro-batch that a replica "
      "has room for, and the accumulation that makes the window B. `print memory` shows what a "
      "replica takes."},
-    {"settings", "", "", GA_GROUP_CHANGING, 0, 0, 0, ga_exec_settings, GA_COMPLETE_NOTHING, "",
-     "Lists every setting with its values, default and meaning."},
+    {"settings", "", "", GA_GROUP_CHANGING, GA_COMMAND_MIDWAY, 0, 0, ga_exec_settings,
+     GA_COMPLETE_NOTHING, "", "Lists every setting with its values, default and meaning."},
     {"init-from", "", "FILE", GA_GROUP_CHANGING, GA_COMMAND_RESTARTS, 1, 1, ga_exec_init_from,
      GA_COMPLETE_FILE, "",
      "Takes the initial weights from a safetensors file with tensors layers.K.weight and "
@@ -80,26 +83,30 @@ static const struct ga_command commands[] = {
      "[kind=value|class] [scale=X] [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] ...: `help "
      "data-files` has all options."},
 
-    {"print", "", "EXPRESSION", GA_GROUP_LOOKING, 0, 1, MANY, ga_exec_print, GA_COMPLETE_EXPRESSION,
-     "",
+    {"print", "", "EXPRESSION", GA_GROUP_LOOKING, GA_COMMAND_MIDWAY, 1, MANY, ga_exec_print,
+     GA_COMPLETE_EXPRESSION, "",
      "Prints a figure: any metric (loss, dataset_loss, replica 1 loss), a setting, hash, memory, "
      "counters, window, replicas, events N, accum R TENSOR, weights TENSOR, grad TENSOR, state "
      "TENSOR. A TENSOR may have indices: layers.0.weight[2,0]."},
-    {"explain", "", "[TENSOR[INDEX]]", GA_GROUP_LOOKING, 0, 0, 1, ga_exec_explain,
+    {"explain", "", "[TENSOR[INDEX]]", GA_GROUP_LOOKING, GA_COMMAND_MIDWAY, 0, 1, ga_exec_explain,
      GA_COMPLETE_TENSOR, "",
      "The arithmetic of the last event for one weight: every replica's sum and count, the total, "
      "the division, clip, rate, old and new value."},
-    {"eval", "", "", GA_GROUP_LOOKING, 0, 0, 0, ga_exec_eval, GA_COMPLETE_NOTHING, "",
-     "Loss, and accuracy for classes, over all training rows and all held-out rows."},
-    {"devices", "", "", GA_GROUP_LOOKING, 0, 0, 0, ga_exec_devices, GA_COMPLETE_NOTHING, "",
+    {"eval", "", "", GA_GROUP_LOOKING, GA_COMMAND_MIDWAY, 0, 0, ga_exec_eval, GA_COMPLETE_NOTHING,
+     "", "Loss, and accuracy for classes, over all training rows and all held-out rows."},
+    {"devices", "", "", GA_GROUP_LOOKING, GA_COMMAND_MIDWAY, 0, 0, ga_exec_devices,
+     GA_COMPLETE_NOTHING, "",
      "What computes here, with which kernels, and how busy it is; the GPUs that NVML lists, with "
      "their place on the PCI bus, or why there are none in its own words."},
-    {"history", "", "", GA_GROUP_LOOKING, 0, 0, 0, ga_exec_history, GA_COMPLETE_NOTHING, "",
+    {"history", "", "", GA_GROUP_LOOKING, GA_COMMAND_MIDWAY, 0, 0, ga_exec_history,
+     GA_COMPLETE_NOTHING, "",
      "How far back and forth `back` and `goto` reach, and the memory that takes."},
-    {"staleness", "", "[N]", GA_GROUP_LOOKING, 0, 0, 1, ga_exec_staleness, GA_COMPLETE_NOTHING, "",
+    {"staleness", "", "[N]", GA_GROUP_LOOKING, GA_COMMAND_MIDWAY, 0, 1, ga_exec_staleness,
+     GA_COMPLETE_NOTHING, "",
      "How stale the gradients of the last N updates were, as a histogram, with the law beside it; "
      "without a number since the settings changed."},
-    {"law", "", "[N]", GA_GROUP_LOOKING, 0, 0, 1, ga_exec_law, GA_COMPLETE_NOTHING, "",
+    {"law", "", "[N]", GA_GROUP_LOOKING, GA_COMMAND_MIDWAY, 0, 1, ga_exec_law, GA_COMPLETE_NOTHING,
+     "",
      "What theory predicts for the present mode and settings, beside what was measured over the "
      "last N updates, and whether it is exact, holds in the mean, is a bound or a guide."},
     {"columns", "", "[FIGURE ... | default]", GA_GROUP_LOOKING, 0, 0, MANY, ga_exec_columns,
@@ -112,13 +119,14 @@ static const struct ga_command commands[] = {
      "own way; the current run stays current."},
     {"use", "", "NAME", GA_GROUP_COMPARING, GA_COMMAND_RESTARTS, 1, 1, ga_exec_use, GA_COMPLETE_RUN,
      "", "Makes a run current: all other commands are about that one."},
-    {"runs", "", "", GA_GROUP_COMPARING, 0, 0, 0, ga_exec_runs, GA_COMPLETE_NOTHING, "",
+    {"runs", "", "", GA_GROUP_COMPARING, GA_COMMAND_MIDWAY, 0, 0, ga_exec_runs, GA_COMPLETE_NOTHING,
+     "",
      "Lists the runs: mode, shape, update, last loss, hash, virtual time. A star marks the current "
      "one."},
     {"drop", "", "NAME", GA_GROUP_COMPARING, GA_COMMAND_RESTARTS, 1, 1, ga_exec_drop,
      GA_COMPLETE_RUN, "", "Forgets a run that is not the current one."},
-    {"compare", "", "A B [by updates|examples|time|bytes]", GA_GROUP_COMPARING, 0, 2, 4,
-     ga_exec_compare, GA_COMPLETE_RUN, "",
+    {"compare", "", "A B [by updates|examples|time|bytes]", GA_GROUP_COMPARING, GA_COMMAND_MIDWAY,
+     2, 4, ga_exec_compare, GA_COMPLETE_RUN, "",
      "The losses of two runs at the same updates, examples, virtual times or bytes sent, and where "
      "each one stands."},
     {"replay", "", "", GA_GROUP_COMPARING, 0, 0, 0, ga_exec_replay, GA_COMPLETE_NOTHING, "",
@@ -147,8 +155,8 @@ static const struct ga_command commands[] = {
      "was: replica_0_util, replica_0_memory, replica_0_temperature, replica_0_power, ...; null "
      "(csv: nan) where nobody knows. `help log-fields` has all fields. cast records the "
      "screen itself, as an asciicast."},
-    {"save-display", "", "FILE", GA_GROUP_KEEPING, GA_COMMAND_WRITES, 1, 1, ga_exec_save_display,
-     GA_COMPLETE_FILE, "",
+    {"save-display", "", "FILE", GA_GROUP_KEEPING, GA_COMMAND_WRITES | GA_COMMAND_MIDWAY, 1, 1,
+     ga_exec_save_display, GA_COMPLETE_FILE, "",
      "Writes the screen as it is: as a picture for a name in .svg, else as text."},
 
     {"slow", "", "R FACTOR", GA_GROUP_REPLICAS, 0, 2, 2, ga_exec_slow, GA_COMPLETE_NOTHING, "",
@@ -181,13 +189,14 @@ static const struct ga_command commands[] = {
      "Waits for a key; does nothing in batch."},
     {"view", "",
      "[panel NAME | zoom [on|off] | y log|linear | x AXIS | smoothing W | glyphs G | theme T]",
-     GA_GROUP_SCRIPTS, 0, 0, 2, ga_exec_view, GA_COMPLETE_NOTHING,
+     GA_GROUP_SCRIPTS, GA_COMMAND_MIDWAY, 0, 2, ga_exec_view, GA_COMPLETE_NOTHING,
      "panel zoom y x smoothing glyphs theme",
      "What the screen shows, and how: a word without a value takes the next one, `view` alone "
      "prints the present view as commands. Without a screen it does nothing."},
-    {"quit", "", "", GA_GROUP_SCRIPTS, 0, 0, 0, ga_exec_quit, GA_COMPLETE_NOTHING, "",
-     "Ends the session."},
-    {"help", "", "[WORD]", GA_GROUP_SCRIPTS, 0, 0, MANY, ga_exec_help, GA_COMPLETE_HELP, "",
+    {"quit", "", "", GA_GROUP_SCRIPTS, GA_COMMAND_MIDWAY, 0, 0, ga_exec_quit, GA_COMPLETE_NOTHING,
+     "", "Ends the session."},
+    {"help", "", "[WORD]", GA_GROUP_SCRIPTS, GA_COMMAND_MIDWAY, 0, MANY, ga_exec_help,
+     GA_COMPLETE_HELP, "",
      "Help on a command, a setting, a metric or a topic; alone it lists them."},
 };
 

@@ -100,6 +100,9 @@ static int execute(struct ga_console *console, const struct ga_words *words)
     if ((command->flags & GA_COMMAND_WRITES) && console->options.readonly && words->count > 1)
         return ga_fail(GA_ESTATE, "%s writes a file, and the console was started with --readonly",
                        command->name);
+    const int arrived = command->flags & GA_COMMAND_MIDWAY ? 0 : ga_move_arrive(console);
+    if (arrived < 0)
+        return arrived;
     const int done = command->exec(console, words->count - 1, words->word + 1);
     if (done == 0 && (command->flags & GA_COMMAND_RESTARTS))
         console->script.generation++;

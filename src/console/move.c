@@ -77,12 +77,34 @@ static void append_done(struct ending *ending, struct ga_run *run)
     ga_describe_place(run, &ending->text);
 }
 
+/* A jump that was broken off: the record ahead is whole, and moving forward follows it. */
+static void append_broken_off(struct ending *ending, struct ga_run *run)
+{
+    static const char *const verbs[][2] = {
+        {"update", "next"}, {"window", "next"}, {"micro-batch", "micro"}, {"event", "event"}};
+    const struct ga_way *way = &ending->stop->way;
+    const bool absolute = ending->console->move.asked.kind == GA_MOVE_GOTO;
+    const char *verb = absolute ? "goto" : "";
+    for (size_t i = 0; !absolute && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+        if (strcmp(verbs[i][0], way->unit) == 0)
+            verb = verbs[i][1];
+    ga_text_printf(&ending->text, "stopped on the way from %s %" PRIu64 " to %" PRIu64 ", at ",
+                   way->unit, way->from, way->to);
+    ga_describe_place(run, &ending->text);
+    ga_text_printf(&ending->text, "; `%s %" PRIu64 "` goes on", verb,
+                   absolute ? way->to : way->to - way->at);
+}
+
 static int describe_ending(struct ga_run *run, void *arg)
 {
     struct ending *ending = arg;
     const struct ga_stop *stop = ending->stop;
     if (stop->reason == GA_STOP_DONE) {
         append_done(ending, run);
+        return 0;
+    }
+    if (stop->way.unit) {
+        append_broken_off(ending, run);
         return 0;
     }
     if (stop->reason == GA_STOP_BREAK)
@@ -101,7 +123,8 @@ static int report_failure(struct ga_console *console, const struct ga_stop *stop
 {
     const int code = ga_error_put(&stop->error);
     const bool data = stop->reason == GA_STOP_NONFINITE && stop->updates == 0;
-    const bool input = data || code == GA_EINPUT || code == GA_ERANGE;
+    const bool input = data || code == GA_EINPUT || code == GA_ERANGE ||
+                       (console->move.asked.kind == GA_MOVE_REPLAY && code != GA_ENONFINITE);
     if (console->status == 0)
         console->status = input ? GA_STATUS_INPUT : GA_STATUS_TRAINING;
     return code;
@@ -173,6 +196,8 @@ static int report_ending(struct ga_console *console, const struct ga_stop *stop)
         return report_failure(console, stop);
     if (stop->reason == GA_STOP_REPLACED)
         return 0;
+    if (stop->reason == GA_STOP_DONE && console->move.asked.kind == GA_MOVE_REPLAY)
+        return ga_replay_report(console, &stop->replay);
     struct ending ending = {console, stop, GA_TEXT_INIT};
     const int code = ga_engine_call(console->engine, describe_ending, &ending);
     if (code == 0)
@@ -220,6 +245,11 @@ static int follow(struct ga_console *console)
     if (code == 0 && console->interrupted)
         return ga_fail(GA_ESTATE, "interrupted at update %" PRIu64, stop.updates);
     return code;
+}
+
+int ga_move_arrive(struct ga_console *console)
+{
+    return console->move.active && ga_engine_jumping(console->engine) ? follow(console) : 0;
 }
 
 int ga_move_start(struct ga_console *console, struct ga_move *move, bool counted)

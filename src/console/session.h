@@ -96,6 +96,15 @@ bool ga_at_prompt(const struct ga_console *console);
  */
 int ga_move_start(struct ga_console *console, struct ga_move *move, bool counted);
 
+/*
+ * move.c: what changes the run waits until a jump under way has arrived. Fails when the user breaks
+ * it off, or when it fails.
+ */
+int ga_move_arrive(struct ga_console *console);
+
+/* cmd_law.c: whether a replay came to the recorded bits. */
+int ga_replay_report(struct ga_console *console, const struct ga_replay *replay);
+
 /* cmd_data.c: "parabola" and "quadratic" are no file names. */
 bool ga_is_built_in_data(const char *word);
 

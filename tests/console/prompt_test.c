@@ -179,6 +179,29 @@ static void test_prompt_lives_while_training_runs(void **state)
     expect_fine_end(seat);
 }
 
+/* A jump is looked at and stopped like a run; what changes something waits for its end. */
+static void test_prompt_lives_on_a_long_way(void **state)
+{
+    struct seat *seat = *state;
+    sit_down(seat, plain);
+    expect_text(seat, "(gaconsole) ");
+    type(seat, "set model 1-256-256-1 lr 0.001 history-budget 64KiB log-every 1000\r");
+    type(seat, "run 60\r");
+    expect_text(seat, "at update 60, hash ");
+    type(seat, "goto 55\rprint update\rpause\r");
+    expect_text(seat, "stopped on the way from update 60 to 55, at update ");
+    expect_text(seat, "; `goto 55` goes on");
+    type(seat, "goto 55\rset lr 0.002\r");
+    expect_text(seat, "at update 55, hash ");
+    expect_text(seat, "lr 0.001 -> 0.002 from update 56");
+    type(seat, "replay\rpause\r");
+    expect_text(seat, "stopped on the way from event ");
+    expect_text(seat, "; `event ");
+    type(seat, "goto 55\rreplay\rquit\r");
+    expect_text(seat, "at update 55, hash ");
+    expect_fine_end(seat);
+}
+
 /* Logged lines appear above the line that is being typed, which is still there afterwards. */
 static void test_lines_above_the_typed_one(void **state)
 {
@@ -341,11 +364,11 @@ int main(void)
 {
 #define AT_HOME(test) cmocka_unit_test_setup_teardown(test, open_home, close_home)
     const struct CMUnitTest tests[] = {
-        AT_HOME(test_commands_and_key_history),    AT_HOME(test_prompt_lives_while_training_runs),
-        AT_HOME(test_lines_above_the_typed_one),   AT_HOME(test_pasted_lines_run_in_order),
-        AT_HOME(test_configuration_and_questions), AT_HOME(test_readonly_keeps_nothing),
-        AT_HOME(test_signals_end_it_cleanly),      AT_HOME(test_long_batch_on_a_terminal),
-        cmocka_unit_test(test_lines_from_a_pipe),
+        AT_HOME(test_commands_and_key_history),   AT_HOME(test_prompt_lives_while_training_runs),
+        AT_HOME(test_prompt_lives_on_a_long_way), AT_HOME(test_lines_above_the_typed_one),
+        AT_HOME(test_pasted_lines_run_in_order),  AT_HOME(test_configuration_and_questions),
+        AT_HOME(test_readonly_keeps_nothing),     AT_HOME(test_signals_end_it_cleanly),
+        AT_HOME(test_long_batch_on_a_terminal),   cmocka_unit_test(test_lines_from_a_pipe),
     };
     return ga_test_main(tests);
 }

@@ -249,6 +249,25 @@ static void interrupts_pause_and_then_ask(void **state)
     pty_expect_restored(pty);
 }
 
+/* Keys act while a jump is on its way: one looks, one stops it, one waits for its end. */
+static void a_long_way_is_live(void **state)
+{
+    struct pty *pty = *state;
+    start(pty);
+    pty_type(pty, ":set model 1-256-256-1 lr 0.001 history-budget 64KiB pace max\r");
+    pty_type(pty, ":run 60\r");
+    pty_expect(pty, "at update 60, hash");
+    pty_type(pty, ":goto 55\r:print update\r\x03");
+    pty_expect(pty, "stopped on the way from update 60 to 55, at update ");
+    pty_expect(pty, "`goto 55` goes on");
+    pty_type(pty, ":goto 55\rn");
+    pty_expect(pty, "1 update: at update 56, hash");
+    pty_type(pty, ":goto 50\rn\x03");
+    pty_expect(pty, "stopped on the way from update 56 to 50, at update ");
+    pty_expect(pty, "gaconsole: interrupted at update ");
+    leave(pty);
+}
+
 static void the_palette_finds_commands_and_settings(void **state)
 {
     struct pty *pty = *state;
@@ -304,6 +323,7 @@ static const struct CMUnitTest tests[] = {
     PTY_TEST(a_line_is_wider_than_the_screen),
     PTY_TEST(a_paste_asks_before_it_runs),
     PTY_TEST(interrupts_pause_and_then_ask),
+    PTY_TEST(a_long_way_is_live),
     PTY_TEST(the_palette_finds_commands_and_settings),
     PTY_TEST(the_display_is_saved),
 };

@@ -43,7 +43,7 @@ static void lesson_caption(struct ga_panel_state *state, const struct ga_scene *
     if (state->rows <= state->page)
         return;
     if (below > 0)
-        ga_text_printf(out, "PgDn: %d more rows", below);
+        ga_text_printf(out, "PgDn: %d more %s", below, below == 1 ? "row" : "rows");
     else
         ga_text_puts(out, "PgUp: back");
 }

@@ -59,8 +59,10 @@ static void draw_noise_line(const struct ga_scene *scene, struct ga_cells *cells
     int end = row.column + row.columns;
     int column = ga_cells_text(cells, row.row, row.column, "noise scale ", GA_ROLE_DIM, 0);
 
-    if (!isfinite(scale)) {
-        ga_cells_fit(cells, row.row, column, end - column, "not known yet: needs two micro-batches",
+    if (!isfinite(scale) || scale < 0) {
+        ga_cells_fit(cells, row.row, column, end - column,
+                     scale < 0 ? "not told: an estimate in it is below 0"
+                               : "not known: needs two gradients averaged",
                      GA_ROLE_DIM, 0);
         return;
     }

@@ -40,19 +40,23 @@ static const char *const units[] = {
     [GA_MOVE_BACK_EVENTS] = "event",
 };
 
-static void append_count(const struct ga_console *console, struct ga_text *out)
+static bool goes_back(const struct ga_move *move)
 {
-    const struct ga_move *asked = &console->move.asked;
+    return move->kind >= GA_MOVE_BACK_UPDATES && move->kind <= GA_MOVE_BACK_EVENTS;
+}
+
+static void append_count(const struct ga_move *asked, struct ga_text *out)
+{
     const char *unit = units[asked->kind];
     const char *plural = strcmp(unit, "micro-batch") == 0 ? "es" : "s";
-    const bool back = asked->kind >= GA_MOVE_BACK_UPDATES && asked->kind <= GA_MOVE_BACK_EVENTS;
     ga_text_printf(out, "%" PRIu64 " %s%s%s: ", asked->count, unit, asked->count == 1 ? "" : plural,
-                   back ? " back" : "");
+                   goes_back(asked) ? " back" : "");
 }
 
 struct ending {
     const struct ga_console *console;
     const struct ga_stop *stop;
+    uint64_t first_event; /* of the history */
     struct ga_text text;
 };
 
@@ -61,8 +65,13 @@ static void append_done(struct ending *ending, struct ga_run *run)
 {
     const struct ga_console *console = ending->console;
     const enum ga_move_kind kind = console->move.asked.kind;
-    if (console->move.counted)
-        append_count(console, &ending->text);
+    /* Going back ends where the history begins, however much more was asked for. */
+    const struct ga_move *asked = &console->move.asked;
+    const bool begins = goes_back(asked) && ending->stop->events == ending->first_event;
+    if (console->move.counted && begins)
+        ga_text_puts(&ending->text, "back where the history begins: ");
+    else if (console->move.counted)
+        append_count(asked, &ending->text);
     if (kind == GA_MOVE_MICROS) {
         ga_describe_event_details(ga_run_last_event(run), &ending->text);
         return;
@@ -198,7 +207,9 @@ static int report_ending(struct ga_console *console, const struct ga_stop *stop)
         return 0;
     if (stop->reason == GA_STOP_DONE && console->move.asked.kind == GA_MOVE_REPLAY)
         return ga_replay_report(console, &stop->replay);
-    struct ending ending = {console, stop, GA_TEXT_INIT};
+    struct ga_history_info history;
+    ga_engine_history(console->engine, &history);
+    struct ending ending = {console, stop, history.first_event, GA_TEXT_INIT};
     const int code = ga_engine_call(console->engine, describe_ending, &ending);
     if (code == 0)
         ga_say_text(console, &ending.text);

@@ -352,6 +352,7 @@ void ga_history_describe(const struct ga_history *history, struct ga_history_inf
     *out = (struct ga_history_info){
         .first_update = state_at(history, 0)->counters.updates,
         .last_update = history->end.updates,
+        .first_event = state_at(history, 0)->counters.events,
         .states = history->state_count,
         .records = history->records.count,
         .events = history->events.count,

@@ -158,6 +158,9 @@ static void test_moves_say_where_they_end(void **state)
     capture_contains(capture, "2 micro-batches back: at update 3, inside window 4 (micro, 2 ");
     capture_run(capture, "back 1 event");
     capture_contains(capture, "1 event back: ");
+    capture_run(capture, "back 99");
+    capture_contains(capture, "back where the history begins: at update 0, hash ");
+    capture_run(capture, "goto 3");
     capture_run(capture, "until update >= 10");
     capture_contains(capture, "update >= 10: at update 10, hash ");
     capture_run(capture, "until update >= 10");

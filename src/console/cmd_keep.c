@@ -39,13 +39,6 @@ static int save_run(struct ga_run *run, void *arg)
     return code;
 }
 
-static uint64_t updates_ahead(struct ga_console *console, uint64_t updates)
-{
-    struct ga_history_info history;
-    ga_engine_history(console->engine, &history);
-    return history.last_update > updates ? history.last_update - updates : 0;
-}
-
 /* START settings that wait for `reset` differ from those in force. */
 static bool waits_for_reset(struct ga_console *console)
 {
@@ -64,12 +57,16 @@ static bool waits_for_reset(struct ga_console *console)
  * behind. */
 static void say_what_is_left(struct ga_console *console, uint64_t updates)
 {
-    const uint64_t ahead = updates_ahead(console, updates);
+    struct ga_history_info history;
+    ga_engine_history(console->engine, &history);
+    const uint64_t ahead = history.last_update > updates ? history.last_update - updates : 0;
     if (ahead > 0)
         ga_say(console,
                "not in the file: %" PRIu64 " recorded update%s ahead of here, and what was "
                "changed there",
                ahead, ahead == 1 ? "" : "s");
+    else if (history.changes_ahead > 0)
+        ga_say(console, "not in the file: what was changed ahead of here, within this window");
     if (waits_for_reset(console))
         ga_say(console, "not in the file: settings that wait for `reset`");
 }

@@ -209,6 +209,7 @@ int ga_engine_laws(struct ga_engine *engine, uint64_t updates, bool look_at_curv
 struct ga_history_info {
     uint64_t first_update, last_update; /* that `goto` can reach */
     uint64_t first_event;               /* events before the history begins */
+    uint64_t changes_ahead;             /* recorded beyond the present position */
     uint64_t states, records, events;   /* kept */
     uint64_t bytes, budget;
 };

@@ -75,10 +75,13 @@ int ga_engine_events(struct ga_engine *engine, size_t most,
 
 static int history_call(struct ga_engine *engine, void *arg)
 {
+    struct ga_history_info *out = arg;
+
     if (ga_engine_ensure_run(engine) < 0)
         return ga_error_code();
-    ga_history_describe(engine->at->history, arg);
-    ((struct ga_history_info *)arg)->bytes += ga_run_race_bytes(engine->at->run);
+    ga_history_describe(engine->at->history, out);
+    out->bytes += ga_run_race_bytes(engine->at->run);
+    out->changes_ahead = ga_history_interventions(engine->at->history) - engine->at->cursor;
     return GA_OK;
 }
 

@@ -412,6 +412,14 @@ static void test_what_stays(void **state)
     capture_run(&capture, "back 2");
     capture_run(&capture, line);
     capture_contains(&capture, "not in the file: 2 recorded updates ahead of here");
+    capture_run(&capture, "run 2");
+    capture_run(&capture, "micro 2");
+    capture_run(&capture, "set lr 0.5");
+    capture_run(&capture, "back 1 micro");
+    capture_run(&capture, line);
+    capture_contains(&capture, "not in the file: what was changed ahead of here, within this");
+    capture_run(&capture, "micro");
+    capture_run(&capture, "set lr 0.01");
     capture_run(&capture, "set seed 5");
     capture_run(&capture, line);
     capture_contains(&capture, "not in the file: settings that wait for `reset`");

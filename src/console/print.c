@@ -218,7 +218,7 @@ static int print_replicas(struct ga_run *run, void *arg)
             append_known("  cosine", value->cosine, out);
             ga_describe_figure("  tau", value->staleness, out);
         }
-        ga_describe_figure("  idle", ga_run_metric(run, GA_METRIC_IDLE, (int32_t)i), out);
+        append_known("  idle", ga_run_metric(run, GA_METRIC_IDLE, (int32_t)i), out);
         ga_describe_figure("  slow", value->slow, out);
         ga_text_puts(out, "\n");
     }

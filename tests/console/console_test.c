@@ -142,6 +142,8 @@ static void test_show_changed_reproduces(void **state)
 static void test_moves_say_where_they_end(void **state)
 {
     struct capture *capture = *state;
+    capture_run(capture, "print replicas");
+    capture_contains(capture, "no item finished yet  idle -  slow 1");
     capture_run(capture, "columns update hash");
     capture_run(capture, "next");
     capture_contains(capture, "1 update: at update 1, hash ");

@@ -159,6 +159,8 @@ static double wall_time(void)
 static int make_folder(const char *path)
 {
     struct stat status;
+    if (path[0] == '\0')
+        return ga_fail(GA_EIO, "the log's name is empty, expected that of a folder");
     if (mkdir(path, 0777) == 0)
         return GA_OK;
     const int error = errno;

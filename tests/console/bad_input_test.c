@@ -66,6 +66,7 @@ static const struct {
     {"goto x", "goto"},
     {"until update < 0", "cannot come true any more (update = "},
     {"log csv \"\"", "the log's name is empty, expected that of a file"},
+    {"log tensorboard \"\"", "the log's name is empty, expected that of a folder"},
     {"log csv .", "a directory, expected a file"},
     {"load script.ga", "not a safetensors file (its header would be"},
     {"load \"\"", "expected"},

@@ -28,11 +28,11 @@ static const struct ga_fast_kernel *choose(void)
     ga_fast_kernels(kernels);
     if (!name || !*name)
         return kernels[0];
-    for (size_t i = 0; kernels[i]; i++) {
+    for (size_t i = 0; kernels[i]; i++)
         if (strcmp(kernels[i]->name, name) == 0)
             return kernels[i];
+    for (size_t i = 0; kernels[i]; i++)
         ga_text_printf(&list, "%s%s", i > 0 ? ", " : "", kernels[i]->name);
-    }
     ga_fail(GA_EINPUT, "GA_CPU_KERNEL is \"%s\": expected one that this machine runs: %s", name,
             ga_text_get(&list));
     ga_text_free(&list);

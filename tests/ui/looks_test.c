@@ -244,7 +244,7 @@ static void stray_output_goes_to_the_log(void **state)
     static const char *const env[] = {"LD_PRELOAD=" GA_NOISE, NULL};
     pty_open(pty, &(struct pty_options){.env = env});
     pty_expect(pty, "PAUSED");
-    pty_signal(pty, SIGUSR1);
+    pty_signal(pty, SIGRTMIN);
     pty_expect(pty, "NOISE on standard error");
     pty_expect(pty, "[31mstandard output");
     char *screen = pty_screen(pty);
@@ -266,7 +266,7 @@ static void last_words_are_not_lost(void **state)
     static const char *const env[] = {"LD_PRELOAD=" GA_NOISE, NULL};
     pty_open(pty, &(struct pty_options){.env = env});
     pty_expect(pty, "PAUSED");
-    pty_signal(pty, SIGUSR2);
+    pty_signal(pty, SIGRTMAX);
     pty_expect_signal(pty, SIGABRT);
     pty_expect_restored(pty);
     pty_expect(pty, "NOISE before the end");

@@ -26,6 +26,6 @@ static void die(int number)
 
 __attribute__((constructor)) static void listen(void)
 {
-    signal(SIGUSR1, speak);
-    signal(SIGUSR2, die);
+    signal(SIGRTMIN, speak);
+    signal(SIGRTMAX, die);
 }

@@ -1,9 +1,9 @@
 /*
  * Signals. The orderly ones (INT, TERM, HUP, WINCH, TSTP, CONT) become bytes in a pipe that the
- * loop polls. The deadly ones (SEGV, BUS, FPE, ILL, ABRT, QUIT, and USR1, USR2, XCPU, SYS, which end
- * a process as well) put the terminal back with prepared bytes, hand out what libraries had written,
- * and are raised again as if nobody had caught them. A terminal that takes no bytes loses those that
- * wait in it.
+ * loop polls. The deadly ones (SEGV, BUS, FPE, ILL, ABRT, QUIT, and USR1, USR2, XCPU, SYS, which
+ * end a process as well) put the terminal back with prepared bytes, hand out what libraries had
+ * written, and are raised again as if nobody had caught them. A terminal that takes no bytes loses
+ * those that wait in it.
  *
  * After TERM and HUP the loop has GA_TRAP_PATIENCE_NS to end in order; then the terminal is put
  * back from the handler and the signal raised again, so a loop that is stuck cannot keep the

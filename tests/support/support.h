@@ -47,7 +47,8 @@ int ga_test_run(const char *group, const struct CMUnitTest *tests, size_t count)
 /* `full` times GA_TEST_SCALE, at least 1. */
 size_t ga_test_count(size_t full);
 
-/* How far a loop over all positions steps so that it tries the same share of them: 1 / GA_TEST_SCALE. */
+/* How far a loop over all positions steps so that it tries the same share of them: 1 /
+ * GA_TEST_SCALE. */
 size_t ga_test_stride(void);
 
 /*

@@ -100,7 +100,7 @@ double ga_by_position(enum ga_by axis, const struct ga_update_record *record)
     case GA_BY_EXAMPLES:
         return (double)record->examples;
     case GA_BY_TIME:
-        return (double)record->time_ns * 1e-9;
+        return (double)record->time_ns / 1e9;
     default:
         return (double)record->bytes;
     }

@@ -1,6 +1,5 @@
 #include "dataset/array_fill.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -62,9 +61,8 @@ static int refuse_value(const struct ga_array *array, size_t element, double val
 {
     char number[GA_NUMBER_TEXT];
     ga_format_double(number, value);
-    return ga_fail(GA_ERANGE, "%s: row %zu, number %zu: %s, expected %s%s", array->bytes->name,
-                   element / array->width + 1, element % array->width + 1, number,
-                   isfinite(value) ? "" : "a finite number, ", expected);
+    return ga_fail(GA_ERANGE, "%s: row %zu, number %zu: %s, expected %s", array->bytes->name,
+                   element / array->width + 1, element % array->width + 1, number, expected);
 }
 
 /* All of an array, to where `first` elements stand already. */

@@ -1,14 +1,16 @@
 #include "dataset/cell.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
 const char *ga_cell_float(double value, float *out)
 {
-    if (!(value >= -FLT_MAX && value <= FLT_MAX)) {
+    if (!isfinite(value))
+        return "a finite number";
+    if (!(value >= -FLT_MAX && value <= FLT_MAX))
         return "at most 3.4028234663852886e+38, the largest float";
-    }
     *out = (float)value;
     return NULL;
 }

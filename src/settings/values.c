@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/number.h"
 
+#define SHOWN 80 /* bytes of a refused value, so that what was expected has room */
+
 static const void *field_of(const struct ga_setting *row, const struct ga_settings *from)
 {
     return (const char *)from + row->offset;
@@ -22,8 +24,9 @@ int ga_value_refuse(const struct ga_setting *row, const char *text)
 {
     const enum ga_code known = ga_error_code();
     const enum ga_code code = known == GA_ERANGE ? GA_ERANGE : GA_EINPUT;
-    return ga_fail(code, "%s %s: expected %s%s%s", row->name, *text ? text : "''", row->values,
-                   *row->unit ? " " : "", row->unit);
+    const bool long_text = strlen(text) > SHOWN;
+    return ga_fail(code, "%s %.*s%s: expected %s%s%s", row->name, SHOWN, *text ? text : "''",
+                   long_text ? "..." : "", row->values, *row->unit ? " " : "", row->unit);
 }
 
 static int read_integer(const struct ga_setting *row, const char *text, int64_t *out)

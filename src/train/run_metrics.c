@@ -74,7 +74,7 @@ static double read_epoch(struct ga_run *run)
 
 static double read_time(struct ga_run *run)
 {
-    return (double)run->now_ns * 1e-9;
+    return (double)run->now_ns / 1e9;
 }
 
 static double read_window(struct ga_run *run)

@@ -167,7 +167,7 @@ static void test_npy(void **state)
     assert_refused("x", "", GA_EUNSUPPORTED, "NPY version 4.0, expected 1, 2 or 3");
     ga_made_array(&text, "<f4", "(2, 2)", (const float[]){1, 2, 3, HUGE_VALF}, sizeof values);
     ga_made_file("x", &text);
-    assert_refused("x", "", GA_ERANGE, "/x:2: column 2: inf, expected at most");
+    assert_refused("x", "", GA_ERANGE, "/x:2: column 2: inf, expected a finite number");
     assert_refused("x", "labels=y target=1", GA_EINPUT, "target= does not go with labels=");
     assert_refused("x", "heldout=y", GA_EINPUT, "heldout= goes with labels=");
     assert_refused("x", "target=3", GA_EINPUT, "target=\"3\" is no column, expected 1..2");

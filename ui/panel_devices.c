@@ -56,7 +56,7 @@ static void draw_kind(const struct ga_device_row *device, const struct ga_table_
                       struct ga_cells *cells, int row)
 {
     const bool silent = isnan(device->utilisation) && isnan(device->memory_used);
-    char text[sizeof device->kind + sizeof device->note];
+    char text[sizeof device->kind + sizeof ", " + sizeof device->note];
 
     if (!device->note[0])
         snprintf(text, sizeof text, "%s", device->kind);

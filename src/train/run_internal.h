@@ -142,6 +142,7 @@ struct ga_run {
     int lanes;
     struct ga_context **context;  /* (lanes) opened by the first user */
     atomic_size_t micro_examples; /* room that a context opens with; workers open them too */
+    atomic_size_t contexts; /* that are open: others than a lane's thread count them by this */
 
     struct {
         bool known; /* at the present weights */

@@ -119,9 +119,8 @@ static uint64_t context_bytes(const struct ga_run *run)
     size_t each = run->compute->context_bytes(&run->net, atomic_load(&run->micro_examples));
     uint64_t bytes = 0;
 
-    for (int lane = 0; lane < run->lanes; lane++)
-        if (run->context[lane])
-            bytes = plus(bytes, each);
+    for (size_t open = atomic_load(&run->contexts); open > 0; open--)
+        bytes = plus(bytes, each);
     return bytes;
 }
 

@@ -175,6 +175,7 @@ int ga_run_open_context(struct ga_run *run, int lane)
 {
     if (run->compute->open(&run->context[lane], &run->net, atomic_load(&run->micro_examples)) < 0)
         return ga_error_code();
+    atomic_fetch_add(&run->contexts, 1);
     ga_buffer_home(run->compute, run->context[lane], ga_run_card_at(run, 0));
     return GA_OK;
 }

@@ -31,6 +31,8 @@ const struct ga_topic ga_topics_of_files[] = {
      "  test=ROWS|FRACTION   yes  yes  yes  yes   held out, the last rows\n"
      "  shuffle=SEED         yes  yes  yes  yes   draws which rows are held out\n"
      "  header=auto|yes|no   yes   -    -    -\n"
+     "  limit=SIZE           yes  yes  yes  yes   most memory the table may take;\n"
+     "                                            else 3/4 of what is free\n"
      "\n"
      "Defaults (def) of IDX, of NPZ and with labels=: class when there is one whole\n"
      "number a row, else value. Unsigned bytes are pixels there: scale is 1/255\n"

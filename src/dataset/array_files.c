@@ -167,16 +167,18 @@ static int open_npy(struct ga_dataset *dataset, const struct ga_options *options
     return pair ? open_pair(dataset, options, path) : open_columns(dataset, options, path);
 }
 
-static const char *const idx_keys[] = {"kind", "labels",  "classes", "scale",          "train",
-                                       "test", "shuffle", "heldout", "heldout-labels", NULL};
-static const char *const npy_keys[] = {"kind",    "labels",  "target",         "weight",
-                                       "classes", "scale",   "train",          "test",
-                                       "shuffle", "heldout", "heldout-labels", NULL};
+static const char *const idx_keys[] = {"kind",           "labels", "classes", "scale",
+                                       "train",          "test",   "shuffle", "heldout",
+                                       "heldout-labels", "limit",  NULL};
+static const char *const npy_keys[] = {"kind",           "labels", "target", "weight",  "classes",
+                                       "scale",          "train",  "test",   "shuffle", "heldout",
+                                       "heldout-labels", "limit",  NULL};
 
 const struct ga_dataset_kind ga_dataset_idx = {
     .format = "idx",
     .usage = "FILE|FOLDER [labels=FILE] [heldout=FILE] [heldout-labels=FILE] [kind=class|value] "
-             "[classes=C] [scale=X] [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED]",
+             "[classes=C] [scale=X] [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] "
+             "[limit=SIZE]",
     .keys = idx_keys,
     .open = open_pair,
     .is = ga_idx_is,
@@ -186,7 +188,7 @@ const struct ga_dataset_kind ga_dataset_npy = {
     .format = "npy",
     .usage = "FILE [labels=FILE [heldout=FILE heldout-labels=FILE]] [target=COL[,COL...]] "
              "[weight=COL] [kind=value|class|quadratic] [classes=C] [scale=X] [train=ROWS] "
-             "[test=ROWS|FRACTION] [shuffle=SEED]",
+             "[test=ROWS|FRACTION] [shuffle=SEED] [limit=SIZE]",
     .keys = npy_keys,
     .open = open_npy,
     .is = ga_npy_is,

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "dataset/cell.h"
+#include "dataset/room.h"
 #include "dataset/split.h"
 
 #define MAX_SCALE 1e30
@@ -192,32 +193,42 @@ static int read_numbers(struct filling *filling, const struct ga_options *option
     return code;
 }
 
-/* `width` numbers of 4 bytes a row; refused beyond the machine's memory. */
-static int reserve(void **out, const char *name, size_t rows, size_t width)
+/* All of what the rows take must have room before any of it is asked for. */
+static int check_room(const struct ga_options *options, const struct ga_array_part *part,
+                      size_t rows)
 {
-    size_t count;
-    if (__builtin_mul_overflow(rows, width, &count) || count > ga_cell_memory() / sizeof(float)) {
-        return ga_fail(GA_ENOMEM,
-                       "%s: a table of %zu rows of %zu numbers, expected one that fits this "
-                       "machine's memory",
-                       name, rows, width);
-    }
-    *out = ga_alloc(count, sizeof(float));
+    struct ga_room room;
+    uint64_t width = part->weights.bytes ? 1 : 0;
+    const bool over = __builtin_add_overflow(width, (uint64_t)part->inputs.width, &width) ||
+                      __builtin_add_overflow(width, (uint64_t)part->targets.width, &width);
+    const int code = ga_room_read(options, &room);
+    return code == 0
+               ? ga_room_check(&room, part->inputs.bytes->name, rows, over ? UINT64_MAX : width)
+               : code;
+}
+
+/* `width` numbers of 4 bytes a row, which have room. */
+static int reserve(void **out, size_t rows, size_t width)
+{
+    *out = ga_alloc(rows * width, sizeof(float));
     return *out ? 0 : GA_ENOMEM;
 }
 
-static int reserve_all(struct ga_dataset *dataset, const struct ga_array_part *part, size_t rows)
+static int reserve_all(struct ga_dataset *dataset, const struct ga_options *options,
+                       const struct ga_array_part *part, size_t rows)
 {
-    const char *name = part->inputs.bytes->name;
     void *inputs = NULL;
     void *targets = NULL;
     void *weights = NULL;
-    int code = reserve(&inputs, name, rows, part->inputs.width);
+    int code = check_room(options, part, rows);
     if (code == 0) {
-        code = reserve(&targets, name, rows, part->targets.width);
+        code = reserve(&inputs, rows, part->inputs.width);
+    }
+    if (code == 0) {
+        code = reserve(&targets, rows, part->targets.width);
     }
     if (code == 0 && part->weights.bytes) {
-        code = reserve(&weights, name, rows, 1);
+        code = reserve(&weights, rows, 1);
     }
     dataset->inputs = inputs;
     dataset->weights = weights;
@@ -253,7 +264,7 @@ int ga_array_fill(struct ga_dataset *dataset, const struct ga_options *options,
         code = read_numbers(&filling, options, &train->inputs);
     }
     if (code == 0) {
-        code = reserve_all(dataset, train, train->inputs.rows + behind);
+        code = reserve_all(dataset, options, train, train->inputs.rows + behind);
     }
     if (code == 0) {
         code = fill_part(&filling, train, 0);

@@ -3,7 +3,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 const char *ga_cell_float(double value, float *out)
 {
@@ -32,9 +31,4 @@ const char *ga_cell_weight(double value, float *out)
     }
     *out = value != 0.0 ? (float)value : 0.0f;
     return NULL;
-}
-
-uint64_t ga_cell_memory(void)
-{
-    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -20,7 +20,4 @@ const char *ga_cell_label(double value, size_t classes, int32_t *out, char text[
 /* 0, or a weight for which the sums of weighted terms stay exact. */
 const char *ga_cell_weight(double value, float *out);
 
-/* Bytes of memory that this machine has: the most that a table may take. */
-uint64_t ga_cell_memory(void);
-
 #endif

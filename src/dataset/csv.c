@@ -33,13 +33,14 @@ static int open_csv(struct ga_dataset *dataset, const struct ga_options *options
     return code;
 }
 
-static const char *const keys[] = {"kind",  "target", "weight",  "classes", "scale",
-                                   "train", "test",   "shuffle", "header",  NULL};
+static const char *const keys[] = {"kind", "target",  "weight", "classes", "scale", "train",
+                                   "test", "shuffle", "header", "limit",   NULL};
 
 const struct ga_dataset_kind ga_dataset_csv = {
     .format = "csv",
     .usage = "FILE [kind=value|class|quadratic] [target=COL[,COL...]] [weight=COL] [classes=C] "
-             "[scale=X] [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no]",
+             "[scale=X] [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no] "
+             "[limit=SIZE]",
     .keys = keys,
     .open = open_csv,
 };

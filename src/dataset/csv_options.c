@@ -51,6 +51,9 @@ int ga_csv_table_options(struct ga_csv_table *table)
     if (code == 0) {
         code = ga_options_count(options, "classes", 1, GA_CELL_CLASSES, &table->classes);
     }
+    if (code == 0) {
+        code = ga_room_read(options, &table->memory);
+    }
     if (code == 0 && table->scale == 0.0) {
         code = ga_fail(GA_ERANGE, "data %s: scale=0 makes all inputs 0, expected another number",
                        options->subject);

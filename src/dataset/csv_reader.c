@@ -62,6 +62,11 @@ static void take_field(void *field, size_t length, void *self)
     if (reader->code != 0) {
         return;
     }
+    if (first + length > GA_CSV_MAX_ROW) {
+        reader->code = ga_fail(GA_ERANGE, "%s:%zu: a row of more than %d bytes, expected numbers",
+                               reader->path, reader->row_line, GA_CSV_MAX_ROW);
+        return;
+    }
     ga_text_append(&reader->bytes, length > 0 ? field : "", length);
     reader->code =
         ga_text_failed(&reader->bytes) ? (int)GA_ENOMEM : add_field(reader, first, first + length);

@@ -1,7 +1,8 @@
 /*
  * Rows of a CSV file, plain or gzip (told by its first bytes): RFC 4180 with blanks around fields
  * ignored, LF, CRLF or CR, a last line with or without its end, blank lines left out, a UTF-8 byte
- * order mark left out. One pass, memory for one row. Refusals begin with "FILE:LINE: ".
+ * order mark left out. One pass, memory for one row, of 16 MiB at the most. Refusals begin with
+ * "FILE:LINE: ".
  */
 #ifndef GA_DATASET_CSV_READER_H
 #define GA_DATASET_CSV_READER_H
@@ -10,6 +11,7 @@
 
 #define GA_CSV_MAX_COLUMNS 65536
 #define GA_CSV_MAX_FIELD   65536 /* bytes */
+#define GA_CSV_MAX_ROW     (16 << 20)
 
 /* Offsets in bytes, the second one behind the last byte. */
 struct ga_csv_span {

@@ -80,26 +80,34 @@ static const store_fn store[GA_CSV_ROLES] = {
     [GA_CSV_WEIGHT] = store_weight,
 };
 
+/* Numbers that one row keeps, over all arrays. */
+static uint64_t row_width(const struct ga_csv_table *table)
+{
+    uint64_t width = 0;
+    for (int role = 0; role < GA_CSV_ROLES; role++) {
+        width += table->columns.widths[role];
+    }
+    return width;
+}
+
 /* Room for `rows` rows in the array of one role. */
 static int grow_role(struct ga_csv_table *table, enum ga_csv_role role, size_t rows, void **array)
 {
-    size_t need;
-    if (__builtin_mul_overflow(rows, table->columns.widths[role], &need) ||
-        need > table->memory_bytes / sizeof(float)) {
-        return ga_fail(GA_ENOMEM,
-                       "%s: a table of more than %zu rows, expected one that fits this machine's "
-                       "memory",
-                       table->path, table->rows);
-    }
+    const size_t need = rows * table->columns.widths[role]; /* fits: grow() looked */
     return ga_grow(array, &table->capacity[role], need, sizeof(float));
 }
 
-static int grow(struct ga_csv_table *table, size_t rows)
+/* Half as many rows again, as far as there is room; at least one. */
+static int grow(struct ga_csv_table *table)
 {
     struct ga_dataset *dataset = table->dataset;
+    const uint64_t width = row_width(table);
+    const uint64_t most = table->memory.bytes / sizeof(float) / width;
+    const size_t wanted = table->rows + 1 + table->rows / 2;
+    const size_t rows = wanted < most ? wanted : (size_t)most;
     void *array[GA_CSV_ROLES] = {dataset->inputs, dataset->targets, dataset->labels,
                                  dataset->weights};
-    int code = 0;
+    int code = rows > table->rows ? 0 : ga_room_refuse(&table->memory, table->path, most, width);
     for (int role = 0; code == 0 && role < GA_CSV_ROLES; role++) {
         if (table->columns.widths[role] > 0) {
             code = grow_role(table, (enum ga_csv_role)role, rows, &array[role]);
@@ -125,7 +133,7 @@ static int begin_row(struct ga_csv_table *table, size_t line, size_t count)
         return ga_fail(GA_ERANGE, "%s:%zu: too many rows, expected at most %lu", table->path, line,
                        (unsigned long)UINT32_MAX);
     }
-    return table->rows < table->room ? 0 : grow(table, table->rows + 1 + table->rows / 2);
+    return table->rows < table->room ? 0 : grow(table);
 }
 
 /* The value of column `i` to where its role has it. */
@@ -197,7 +205,6 @@ static int take_numbers(struct ga_csv_table *table, const struct ga_csv_row *row
 
 int ga_csv_table_begin(struct ga_csv_table *table, const struct ga_csv_row *row, bool header)
 {
-    table->memory_bytes = ga_cell_memory();
     return ga_csv_columns_init(&table->columns, table->path, row, header, table->kind,
                                table->options);
 }

@@ -1,12 +1,13 @@
 /*
  * Turns CSV rows into the arrays of a data set, one row at a time: memory in proportion to the
- * table, never to the text. A table larger than the machine's memory is refused.
+ * table, never to the text. A table larger than its room (room.h) is refused.
  */
 #ifndef GA_DATASET_CSV_TABLE_H
 #define GA_DATASET_CSV_TABLE_H
 
 #include "dataset/csv_columns.h"
 #include "dataset/kind.h"
+#include "dataset/room.h"
 
 enum ga_csv_header { GA_CSV_HEADER_AUTO, GA_CSV_HEADER_YES, GA_CSV_HEADER_NO };
 
@@ -23,11 +24,11 @@ struct ga_csv_table {
     size_t room;                   /* rows that every array has room for */
     size_t capacity[GA_CSV_ROLES]; /* elements of each array */
     int32_t largest;               /* label */
-    uint64_t memory_bytes;         /* of this machine */
+    struct ga_room memory;         /* that the table may take */
 };
 
-/* Reads kind=, header=, scale= and classes= into a table whose data set, path and options are set.
- */
+/* Reads kind=, header=, scale=, classes= and limit= into a table whose data set, path and options
+ * are set. */
 int ga_csv_table_options(struct ga_csv_table *table);
 void ga_csv_table_shape(const struct ga_csv_table *table, struct ga_table *out);
 

@@ -41,14 +41,13 @@ struct ga_table {
  * - FILE, and its options. What kind of file it is is told by its first bytes; CSV, IDX and NPY may
  *   be packed with gzip or zlib:
  *   CSV [kind=value|class|quadratic] [target=COL[,COL...]] [weight=COL] [classes=C] [scale=X]
- *       [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no]
+ *       [train=ROWS] [test=ROWS|FRACTION] [shuffle=SEED] [header=auto|yes|no] [limit=SIZE]
  *   IDX [labels=FILE] [heldout=FILE] [heldout-labels=FILE] [kind=class|value], and classes to
- *       shuffle as above. A FOLDER with MNIST's train and t10k files stands for all four. A name's
- *       "images" and "idx3" become "labels" and "idx1" for the labels.
- *   NPY one table of columns with CSV's options, or with labels= as IDX. Versions 1 to 3, C order,
- *       little-endian.
- *   NPZ [inputs=NAME] [labels=NAME] [weight=NAME] [heldout=NAME] [heldout-labels=NAME] and the rest
- *       as IDX; without names, those that packages use (x_train y_train x_test y_test, x y, ...).
+ *       shuffle, and limit, as above. A FOLDER with MNIST's train and t10k files stands for all
+ * four. A name's "images" and "idx3" become "labels" and "idx1" for the labels. NPY one table of
+ * columns with CSV's options, or with labels= as IDX. Versions 1 to 3, C order, little-endian. NPZ
+ * [inputs=NAME] [labels=NAME] [weight=NAME] [heldout=NAME] [heldout-labels=NAME] and the rest as
+ * IDX; without names, those that packages use (x_train y_train x_test y_test, x y, ...).
  *
  * CSV columns are given by name or number (from 1; negative from the end); a name in the header
  * wins over a number. Default target: the last column (that is not the weight); all other columns
@@ -65,6 +64,9 @@ struct ga_table {
  * T); without `test` all behind the first R are held out. `shuffle` draws which rows are taken;
  * both parts stay in file order. With held-out rows from a file of their own, train=R and test=T
  * take the first rows of each part.
+ *
+ * A table of more than `limit` bytes is refused; without it, one of more than three quarters of the
+ * free memory. So a small file that unpacks to a huge table does no harm.
  */
 int ga_dataset_open(struct ga_dataset **out, size_t words, const char *const *word,
                     const char *folder);

@@ -122,6 +122,9 @@ static int read_size(struct header *header, uint64_t *out)
         }
     }
     *out = size;
+    if (header->at > start && *header->at == 'L') {
+        header->at++; /* as Python 2 wrote long integers */
+    }
     return header->at > start ? 0 : refuse(header, "a shape such as (60000, 784)");
 }
 

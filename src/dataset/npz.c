@@ -38,6 +38,7 @@ struct archive {
 struct member {
     struct ga_bytes bytes;
     zip_file_t *file;
+    uint64_t at; /* bytes read */
 };
 
 static bool is_zip(const unsigned char *head, size_t count)
@@ -59,6 +60,11 @@ static int read_member(struct ga_bytes *bytes, void *out, size_t most, size_t *g
         return ga_fail(GA_EINPUT, "%s: truncated or damaged (%s), expected a whole array",
                        bytes->name, zip_file_strerror(member->file));
     }
+    member->at += *got;
+    if (*got < most && member->at != bytes->most) {
+        return ga_fail(GA_EINPUT, "%s: %" PRIu64 " bytes, expected the %" PRIu64 " of its entry",
+                       bytes->name, member->at, bytes->most);
+    }
     return 0;
 }
 
@@ -72,20 +78,30 @@ static void close_member(struct ga_bytes *bytes)
     free(member);
 }
 
-/* The place of "NAME.npy", -1: none. The first of several counts, as in numpy's dictionary none
- * has the same name twice. */
-static zip_int64_t find(const struct archive *archive, const char *name)
+/* Whether the entry is the array `name`: "NAME.npy", or the bare name. */
+static bool is_entry(const struct archive *archive, zip_int64_t place, const char *name)
 {
     const size_t length = strlen(name);
+    const char *entry = zip_get_name(archive->zip, (zip_uint64_t)place, ZIP_FL_ENC_RAW);
+    return entry && strncmp(entry, name, length) == 0 &&
+           (!entry[length] || strcmp(entry + length, ".npy") == 0);
+}
+
+/* The first place from `from` on of an array, -1: none. */
+static zip_int64_t find_from(const struct archive *archive, const char *name, zip_int64_t from)
+{
     const zip_int64_t count = zip_get_num_entries(archive->zip, 0);
-    for (zip_int64_t i = 0; i < count; i++) {
-        const char *entry = zip_get_name(archive->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
-        if (entry && strncmp(entry, name, length) == 0 &&
-            (!entry[length] || strcmp(entry + length, ".npy") == 0)) {
+    for (zip_int64_t i = from; i < count; i++) {
+        if (is_entry(archive, i, name)) {
             return i;
         }
     }
     return -1;
+}
+
+static zip_int64_t find(const struct archive *archive, const char *name)
+{
+    return find_from(archive, name, 0);
 }
 
 static int refuse_missing(const struct archive *archive, const char *key, const char *name)
@@ -163,6 +179,10 @@ static int open_array(const struct archive *archive, const char *key, const char
     const zip_int64_t place = find(archive, name);
     if (place < 0) {
         return refuse_missing(archive, key, name);
+    }
+    if (find_from(archive, name, place + 1) >= 0) {
+        return ga_fail(GA_EINPUT, "%s: %s is there twice, expected one array of that name",
+                       archive->path, ga_quote(quoted, name));
     }
     struct member *member = ga_alloc(1, sizeof *member);
     ga_text_printf(&text, "%s: %s", archive->path, ga_quote(quoted, name));
@@ -291,15 +311,15 @@ static int open_npz(struct ga_dataset *dataset, const struct ga_options *options
     return code;
 }
 
-static const char *const keys[] = {"kind",    "inputs",  "labels",         "weight",
-                                   "classes", "scale",   "train",          "test",
-                                   "shuffle", "heldout", "heldout-labels", NULL};
+static const char *const keys[] = {"kind",           "inputs", "labels", "weight",  "classes",
+                                   "scale",          "train",  "test",   "shuffle", "heldout",
+                                   "heldout-labels", "limit",  NULL};
 
 const struct ga_dataset_kind ga_dataset_npz = {
     .format = "npz",
     .usage = "FILE [inputs=NAME] [labels=NAME] [weight=NAME] [heldout=NAME] [heldout-labels=NAME] "
              "[kind=class|value] [classes=C] [scale=X] [train=ROWS] [test=ROWS|FRACTION] "
-             "[shuffle=SEED]",
+             "[shuffle=SEED] [limit=SIZE]",
     .keys = keys,
     .open = open_npz,
     .is = is_zip,

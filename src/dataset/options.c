@@ -87,6 +87,13 @@ int ga_options_double(const struct ga_options *options, const char *key, double 
     return value && ga_read_double(value, low, high, out) != 0 ? refuse(options, key) : 0;
 }
 
+int ga_options_bytes(const struct ga_options *options, const char *key, uint64_t low, uint64_t high,
+                     uint64_t *out)
+{
+    const char *value = ga_options_get(options, key);
+    return value && ga_read_bytes(value, low, high, out) != 0 ? refuse(options, key) : 0;
+}
+
 static int read_list(const char *text, double low, double high, double *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

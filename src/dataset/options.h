@@ -27,6 +27,9 @@ int ga_options_seed(const struct ga_options *options, const char *key, uint64_t 
 int ga_options_double(const struct ga_options *options, const char *key, double low, double high,
                       double *out);
 
+int ga_options_bytes(const struct ga_options *options, const char *key, uint64_t low, uint64_t high,
+                     uint64_t *out);
+
 /* Comma-separated numbers, at least one; `*out` becomes the caller's (free()), NULL when not there.
  */
 int ga_options_list(const struct ga_options *options, const char *key, double low, double high,

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "dataset/kind.h"
+#include "dataset/room.h"
 
 #define MAX_ROWS  10000000
 #define MAX_VALUE 1e18
@@ -48,9 +49,18 @@ static void repeat(const double *row, size_t width, size_t rows, float *out)
     }
 }
 
-static int fill(struct ga_dataset *dataset, const struct quadratic *quadratic)
+static int fill(struct ga_dataset *dataset, const struct ga_options *options,
+                const struct quadratic *quadratic)
 {
-    size_t row_bytes = quadratic->width * sizeof(float);
+    const size_t row_bytes = quadratic->width * sizeof(float);
+    struct ga_room room;
+    int code = ga_room_read(options, &room);
+    if (code == 0) {
+        code = ga_room_check(&room, "data quadratic", quadratic->rows, 2 * quadratic->width);
+    }
+    if (code != 0) {
+        return code;
+    }
     dataset->inputs = ga_alloc(quadratic->rows, row_bytes);
     dataset->targets = ga_alloc(quadratic->rows, row_bytes);
     if (!dataset->inputs || !dataset->targets) {
@@ -72,7 +82,7 @@ static int open_quadratic(struct ga_dataset *dataset, const struct ga_options *o
     (void)path;
     int code = read_options(options, &quadratic);
     if (code == 0) {
-        code = fill(dataset, &quadratic);
+        code = fill(dataset, options, &quadratic);
     }
     free(quadratic.lambda);
     free(quadratic.center);

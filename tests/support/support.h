@@ -54,11 +54,13 @@ size_t ga_test_stride(void);
 /*
  * Allocations: after `successes` further calls of malloc and its kin from the program's own code
  * each one gives NULL, until ga_test_allocation_free(). -1 means no limit. ga_test_allocations()
- * counts calls since the start of the process.
+ * counts calls since the start of the process, ga_test_allocated_bytes() what they asked for: what
+ * the program's own code holds never grows by more in between.
  */
 void ga_test_allocation_limit(int64_t successes);
 void ga_test_allocation_free(void);
 uint64_t ga_test_allocations(void);
+uint64_t ga_test_allocated_bytes(void);
 
 /* A new empty folder under TMPDIR or /tmp; ga_test_folder_remove() deletes it with its files. */
 char *ga_test_folder(void);

@@ -62,6 +62,27 @@ static int check_twice(const struct pairs *pairs)
     return 0;
 }
 
+/* A word that is no setting may be the unit of the value before it: `memory 1 KiB`. */
+static int refuse_name(const struct pairs *pairs, const char *word)
+{
+    struct ga_error error;
+    const struct pair *last = pairs->count > 0 ? &pairs->pair[pairs->count - 1] : NULL;
+    struct ga_settings scratch;
+    struct ga_text joined = GA_TEXT_INIT;
+    ga_error_take(&error);
+    ga_settings_default(&scratch);
+    if (last && strspn(last->value, "0123456789.") > 0 && strspn(word, "0123456789.") == 0 && *word)
+        ga_text_printf(&joined, "%s%s", last->value, word);
+    if (joined.length > 0 && !ga_text_failed(&joined) &&
+        ga_setting_read(last->row, &scratch, ga_text_get(&joined)) == 0)
+        ga_fail(GA_EINPUT, "%s %s %s: expected the unit without a blank before it, %s %s",
+                last->row->name, last->value, word, last->row->name, ga_text_get(&joined));
+    else
+        ga_error_put(&error);
+    ga_text_free(&joined);
+    return ga_error_code();
+}
+
 /* Takes one NAME VALUE from the words at *at. */
 static int take_pair(struct pairs *pairs, size_t count, const char *const *word, size_t *at)
 {
@@ -71,7 +92,7 @@ static int take_pair(struct pairs *pairs, size_t count, const char *const *word,
     pair->typed = word[*at];
     pair->row = ga_setting_find(pair->typed);
     if (!pair->row)
-        return ga_error_code();
+        return refuse_name(pairs, pair->typed);
     if (*at + 1 == count)
         return ga_fail(GA_EINPUT, "%s without a value: expected %s", pair->row->name,
                        pair->row->values);
@@ -149,6 +170,18 @@ static bool touches_window(const struct pairs *pairs)
     return false;
 }
 
+/* A model set before its data is fine; that it does not fit those of now is told at once. */
+static void append_misfit(const struct ga_console *console, const struct pairs *pairs,
+                          const struct ga_settings *draft, struct ga_text *out)
+{
+    struct ga_net net;
+    bool touches = false;
+    for (size_t i = 0; i < pairs->count; i++)
+        touches |= ga_word_in_list(pairs->pair[i].row->name, "model loss");
+    if (touches && ga_run_net(draft, console->data, &net) == GA_EINPUT)
+        ga_text_printf(out, "but %s\n", ga_error_text());
+}
+
 static bool touches_mode(const struct pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++)
@@ -211,6 +244,7 @@ static int apply(struct ga_console *console, const struct pairs *pairs)
         append_answer(&pairs->pair[i], &in_force, &before, &draft, &change, &text);
     if (touches_window(pairs))
         append_window(console, &draft, &text);
+    append_misfit(console, pairs, &draft, &text);
     if (touches_mode(pairs))
         describe_mode(console, &draft, &text);
     if (change.forgotten > 0)

@@ -83,6 +83,10 @@ static void test_set_is_all_or_nothing(void **state)
         {"set lr 0.5 accum 4096 batch 4096", "at most 262144"},
         {"set lr 0.5 schedule step 100", "step(EVERY,FACTOR)"},
         {"set lr 0.5 schedule constant \"\"", "no setting is called ''"},
+        {"set lr 0.5 memory 1 KiB", "expected the unit without a blank before it, memory 1KiB"},
+        {"set base 2.5 ms lr 0.5", "base 2.5ms"},
+        {"set lr 0.5 ms 1", "no setting is called ms"},
+        {"set lr 0.5 accum 1 0", "no setting is called 0"},
         {"mode asinc", "did you mean async?"},
         {"set lr 0.5 mode async global 1", "expected at least one example each"},
         {"set lr 0.5 mode hogwild momentum 0.9", "expected optimizer sgd with momentum 0"},
@@ -352,9 +356,16 @@ static void test_model_and_data_must_fit(void **state)
 {
     struct capture *capture = *state;
     capture_run(capture, "set model 2-5-1");
+    capture_contains(capture, "model 1-5-1 -> 2-5-1 from update 1\n"
+                              "but model 2-5-1 does not fit parabola: expected a model for 1 input "
+                              "and 1 output, for example set model 1-5-1\n");
+    capture_run(capture, "set loss xent");
+    capture_contains(capture, "but model 2-5-1 does not fit parabola");
+    capture_run(capture, "set loss mse lr 0.02");
     capture_refused(capture, "run 1", "model 2-5-1 does not fit parabola");
     assert_int_equal(ga_console_status(capture->console), GA_STATUS_INPUT);
     capture_run(capture, "set model 1-8-1");
+    assert_string_equal(capture_output(capture), "model 2-5-1 -> 1-8-1 from update 1\n");
     capture_run(capture, "run 1");
 }
 

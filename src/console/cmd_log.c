@@ -196,6 +196,8 @@ static int end_logs(struct ga_console *console, const char *path)
     if (path && found == 0)
         return ga_fail(GA_EINPUT, "log off %s: there is no such log: expected one that `log` lists",
                        path);
+    if (found == 0)
+        ga_say(console, "no log is open");
     return 0;
 }
 

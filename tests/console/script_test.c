@@ -296,6 +296,8 @@ static void test_logs_and_exports(void **state)
     struct capture *capture = &place->capture;
     capture_run(capture, "log");
     assert_string_equal(capture_output(capture), "no logs\n");
+    capture_run(capture, "log off");
+    assert_string_equal(capture_output(capture), "no log is open\n");
     run_with_file(place, "log jsonl", "a.jsonl", "");
     run_with_file(place, "log csv", "a.csv", " every 5");
     refuse_with_file(place, "log csv", "a.csv", "", "logged to already");

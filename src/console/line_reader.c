@@ -42,17 +42,25 @@ static void fill(struct ga_line_reader *reader, int *signal_number)
         reader->ended = true;
 }
 
-char *ga_line_next(struct ga_line_reader *reader, int *signal_number)
+static char *take_rest(struct ga_line_reader *reader, size_t *length)
+{
+    *length = reader->length;
+    reader->ended = true;
+    return *length > 0 ? take(reader, *length) : NULL;
+}
+
+char *ga_line_next(struct ga_line_reader *reader, size_t *length, int *signal_number)
 {
     *signal_number = 0;
+    *length = 0;
     for (;;) {
         const char *end = reader->length ? memchr(reader->bytes, '\n', reader->length) : NULL;
-        /* A line beyond the limit is handed on as it is, to be refused for its length. */
-        const bool whole = reader->ended || reader->length > GA_LINE_LIMIT;
-        if (end)
-            return take(reader, (size_t)(end - reader->bytes));
-        if (whole)
-            return reader->length ? take(reader, reader->length) : NULL;
+        if (end) {
+            *length = (size_t)(end - reader->bytes);
+            return take(reader, *length);
+        }
+        if (reader->ended || reader->length > GA_LINE_LIMIT)
+            return take_rest(reader, length);
         fill(reader, signal_number);
         if (*signal_number)
             return NULL;

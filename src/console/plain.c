@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "console/lexer.h"
 #include "console/plain.h"
 
 static int plain_out(void *self, const char *bytes, size_t length)
@@ -45,9 +46,10 @@ static char *plain_read_line(void *self, const char *prompt)
 {
     struct ga_plain *plain = self;
     int number = 0;
+    size_t length = 0;
     plain->direct.out(plain->direct.self, prompt, strlen(prompt));
     ga_stream_flush(&plain->stream);
-    char *line = ga_line_next(&plain->input, &number);
+    char *line = ga_line_next(&plain->input, &length, &number);
     if (number == SIGTERM || number == SIGHUP)
         plain->caught = number;
     plain->left = number != 0;
@@ -95,17 +97,22 @@ static enum ga_leave plain_leaves(void *self)
 /* Lines from a pipe or file: like a script, but a failure does not end it. */
 static void run_pipe(struct ga_plain *plain)
 {
+    static const char cut[] = "gaconsole: stdin: what stands behind that line is not read\n";
     struct ga_origin origin = {"stdin", 0};
     while (!ga_console_quits(plain->console) && !plain->caught) {
-        char *line = ga_line_next(&plain->input, &plain->caught);
+        size_t length = 0;
+        char *line = ga_line_next(&plain->input, &length, &plain->caught);
         if (!line)
             return;
-        size_t length = strlen(line);
         if (length > 0 && line[length - 1] == '\r')
             line[--length] = '\0';
         origin.line++;
         ga_console_line(plain->console, line, length, &origin);
         free(line);
+        if (length > GA_LINE_LIMIT && plain->input.ended) {
+            plain_fail(plain, cut, sizeof(cut) - 1);
+            return;
+        }
         if (ga_stream_flush(&plain->stream) < 0)
             return;
     }

@@ -17,10 +17,12 @@ struct ga_line_reader {
 };
 
 /*
- * The next line without its newline, to be freed. NULL at the end of the file, on an error, or when
- * a signal came: then `*signal_number` says which, else it is 0.
+ * The next line without its newline, to be freed; it may hold NULs. NULL at the end of the file, on
+ * an error, or when a signal came: then `*signal_number` says which, else it is 0. A line beyond
+ * GA_LINE_LIMIT is handed on as far as it was read, to be refused for its length, and is the last:
+ * there may be no end to it.
  */
-char *ga_line_next(struct ga_line_reader *reader, int *signal_number);
+char *ga_line_next(struct ga_line_reader *reader, size_t *length, int *signal_number);
 void ga_line_reader_fini(struct ga_line_reader *reader);
 
 struct ga_plain {

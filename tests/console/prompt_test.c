@@ -360,6 +360,44 @@ static void test_lines_from_a_pipe(void **state)
     outcome_fini(&outcome);
 }
 
+/* Runs the program as `sh -c SCRIPT` does, with the program as $0. */
+static void run_shell(const char *script, struct outcome *outcome)
+{
+    program_run((const char *[]){"/bin/sh", "-c", script, GA_PROGRAM, NULL}, NULL, outcome);
+}
+
+/* A line may have no end: zeros for ever, a file without line ends. */
+static void test_lines_without_end(void **state)
+{
+    (void)state;
+    static const char *const floods[] = {"exec \"$0\" --plain < /dev/zero",
+                                         "exec \"$0\" --plain < /dev/full",
+                                         "yes xxxxxxxx | tr -d '\\n' | \"$0\" --plain"};
+    for (size_t i = 0; i < sizeof(floods) / sizeof(floods[0]); i++) {
+        struct outcome outcome;
+        run_shell(floods[i], &outcome);
+        assert_int_equal(outcome.status, 2);
+        assert_int_equal(strncmp(ga_text_get(&outcome.fail), "gaconsole: stdin:1: a line of ", 30),
+                         0);
+        assert_non_null(strstr(ga_text_get(&outcome.fail), "expected at most 65536"));
+        assert_non_null(strstr(ga_text_get(&outcome.fail), "is not read\n"));
+        assert_int_equal(outcome.out.length, 0);
+        outcome_fini(&outcome);
+    }
+}
+
+/* A NUL does not end a line, and what stands before it is not run. */
+static void test_zeros_within_lines(void **state)
+{
+    (void)state;
+    struct outcome outcome;
+    run_shell("printf 'run 3\\0junk\\nprint update' | \"$0\" --plain", &outcome);
+    assert_int_equal(outcome.status, 2);
+    assert_string_equal(ga_text_get(&outcome.out), "update 0\n");
+    assert_non_null(strstr(ga_text_get(&outcome.fail), "gaconsole: stdin:1: "));
+    outcome_fini(&outcome);
+}
+
 int main(void)
 {
 #define AT_HOME(test) cmocka_unit_test_setup_teardown(test, open_home, close_home)
@@ -369,6 +407,7 @@ int main(void)
         AT_HOME(test_pasted_lines_run_in_order),  AT_HOME(test_configuration_and_questions),
         AT_HOME(test_readonly_keeps_nothing),     AT_HOME(test_signals_end_it_cleanly),
         AT_HOME(test_long_batch_on_a_terminal),   cmocka_unit_test(test_lines_from_a_pipe),
+        cmocka_unit_test(test_lines_without_end), cmocka_unit_test(test_zeros_within_lines),
     };
     return ga_test_main(tests);
 }

@@ -50,3 +50,56 @@ int ga_buffer_poll(const struct ga_compute *compute)
 {
     return compute->memory ? compute->memory->poll() : GA_OK;
 }
+
+int ga_buffer_hold(const struct ga_compute *compute, void *block, size_t bytes)
+{
+    return compute->memory ? compute->memory->hold(block, bytes) : GA_OK;
+}
+
+void ga_buffer_release(const struct ga_compute *compute, void *block)
+{
+    if (compute->memory && block)
+        compute->memory->release(block);
+}
+
+void ga_buffer_fetch(const struct ga_compute *compute, const void *block)
+{
+    if (compute->memory)
+        (void)compute->memory->fetch(block); /* poll() tells */
+}
+
+void ga_buffer_renew(const struct ga_compute *compute, void *block)
+{
+    if (compute->memory)
+        compute->memory->renew(block);
+}
+
+static bool measure(const struct ga_compute *compute, enum ga_measure kind, const float *a,
+                    const float *b, size_t count, double *sum)
+{
+    return compute->memory && compute->memory->measure(kind, a, b, count, sum);
+}
+
+double ga_buffer_norm(const struct ga_compute *compute, const float *values, size_t count)
+{
+    double square = 0;
+    return measure(compute, GA_MEASURE_SQUARE, values, NULL, count, &square)
+               ? __builtin_sqrt(square)
+               : ga_norm(values, count);
+}
+
+double ga_buffer_distance(const struct ga_compute *compute, const float *a, const float *b,
+                          size_t count)
+{
+    double square = 0;
+    return measure(compute, GA_MEASURE_DISTANCE, a, b, count, &square)
+               ? __builtin_sqrt(square)
+               : ga_norm_of_difference(a, b, count);
+}
+
+double ga_buffer_dot(const struct ga_compute *compute, const float *a, const float *b, size_t count)
+{
+    double product = 0;
+    return measure(compute, GA_MEASURE_PRODUCT, a, b, count, &product) ? product
+                                                                       : ga_dot(a, b, count);
+}

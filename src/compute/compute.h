@@ -99,6 +99,8 @@ struct ga_step_blocks {
 
 struct ga_context; /* a worker's, opaque, of one device */
 
+enum ga_measure { GA_MEASURE_SQUARE, GA_MEASURE_DISTANCE, GA_MEASURE_PRODUCT };
+
 /*
  * What a device does for buffers that are not plain memory of this process. A place is one of the
  * cards behind a table, numbered as the driver does; gradient() works where its sums lie, and add()
@@ -114,9 +116,29 @@ struct ga_device_memory {
     int (*copy)(void *to, const void *from, size_t bytes); /* device to device, any places */
 
     /*
-     * The first failure of a call that returns no code (add, clear, mean, read_sums, step), or of
-     * the device itself, since the program started; 0 while there is none. The call has then left
-     * its results undefined, and mean() is NaN.
+     * Held blocks: host memory of which the device keeps the newest values itself, between hold()
+     * and release(). Weights go up once for all micro-batches at them, and what step() and mean()
+     * write into a held block stays on the card until the host reads: fetch() before that, renew()
+     * after the host has written. The device may give its copy up at any time, after a fetch() of
+     * its own. Where the newest values cannot be had any more, fetch() fails and fills the block
+     * with NaN. Any thread; not while another writes the block.
+     */
+    int (*hold)(void *block, size_t bytes);
+    void (*release)(void *block); /* the host's values may be old then */
+    int (*fetch)(const void *block);
+    void (*renew)(void *block);
+
+    /*
+     * Of blocks of `count` floats, by the rule of the norms: the sum of a^2, of (a - b)^2 or of ab.
+     * False where the host has the newest values of both: then it is done there.
+     */
+    bool (*measure)(enum ga_measure kind, const float *a, const float *b, size_t count,
+                    double *sum);
+
+    /*
+     * The first failure of a call that returns no code (add, clear, mean, read_sums, step,
+     * measure), of fetch(), or of the device itself, since the program started; 0 while there is
+     * none. The call has then left its results undefined; mean() and what is measured are NaN.
      */
     int (*poll)(void);
 };
@@ -217,6 +239,19 @@ int ga_buffer_copy_out(const struct ga_compute *compute, void *host, const void 
                        size_t bytes);
 int ga_buffer_copy(const struct ga_compute *compute, void *to, const void *from, size_t bytes);
 int ga_buffer_poll(const struct ga_compute *compute);
+
+/* Held blocks, as in ga_device_memory; plain memory needs none of it. A fetch that fails is kept
+ * for poll(). */
+int ga_buffer_hold(const struct ga_compute *compute, void *block, size_t bytes);
+void ga_buffer_release(const struct ga_compute *compute, void *block); /* NULL is fine */
+void ga_buffer_fetch(const struct ga_compute *compute, const void *block);
+void ga_buffer_renew(const struct ga_compute *compute, void *block);
+/* ga_norm(), ga_norm_of_difference() and ga_dot() of blocks that may be held. */
+double ga_buffer_norm(const struct ga_compute *compute, const float *values, size_t count);
+double ga_buffer_distance(const struct ga_compute *compute, const float *a, const float *b,
+                          size_t count);
+double ga_buffer_dot(const struct ga_compute *compute, const float *a, const float *b,
+                     size_t count);
 
 /* By device and numerics word; NULL and an error that lists what there is. */
 const struct ga_compute *ga_compute_find(const char *device, const char *numerics);

@@ -105,12 +105,13 @@ static void add_parameters(struct ga_save *save, const char *block, const float 
 static int add_server(struct ga_save *save)
 {
     const struct ga_version *server = save->state->server;
-    add_parameters(save, NULL, server->weights);
+    const float *blocks = ga_version_state(server);
+    add_parameters(save, NULL, ga_version_weights(server));
     for (size_t b = 0; b < server->state_blocks; b++) {
         const char *name = ga_checkpoint_block_name(&save->state->settings->value, b);
         if (!name)
             return ga_fail(GA_EINTERNAL, "optimizer state block %zu has no name", b);
-        add_parameters(save, name, server->state + b * server->parameters);
+        add_parameters(save, name, blocks + b * server->parameters);
     }
     return GA_OK;
 }
@@ -120,10 +121,11 @@ static void add_versions(struct ga_save *save)
     for (size_t i = 1; i < save->versions; i++) {
         const struct ga_version *version = save->version[i];
         ga_checkpoint_name_version(
-            ga_save_add(save, GA_F32, 1, version->parameters, 0, version->weights), i, "weights");
+            ga_save_add(save, GA_F32, 1, version->parameters, 0, ga_version_weights(version)), i,
+            "weights");
         if (version->state_blocks > 0)
             ga_checkpoint_name_version(ga_save_add(save, GA_F32, 2, version->state_blocks,
-                                                   version->parameters, version->state),
+                                                   version->parameters, ga_version_state(version)),
                                        i, "state");
     }
 }

@@ -73,10 +73,10 @@ static void mean_weights(const struct engine_slot *at, size_t first, size_t end,
     for (size_t j = 0; j < GA_LAW_COORDINATES; j++)
         mean[j] = j < n ? 0 : (double)NAN;
     for (size_t k = first; k < end; k++) {
-        const struct ga_state *state = ga_history_state(at->history, k);
+        const float *weights = ga_version_weights(ga_history_state(at->history, k)->server);
 
         for (size_t j = 0; j < GA_LAW_COORDINATES && j < n; j++)
-            mean[j] += (double)state->server->weights[j] / (double)(end - first);
+            mean[j] += (double)weights[j] / (double)(end - first);
     }
 }
 

@@ -152,7 +152,7 @@ int ga_engine_run_at_state(struct ga_engine *engine, const struct ga_state *stat
     struct ga_run_start start = {
         .data = state->data,
         .settings = state->settings->value,
-        .weights = state->server->weights,
+        .weights = ga_version_weights(state->server),
         .weights_count = state->server->parameters,
         .workers = engine->workers,
     };

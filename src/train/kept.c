@@ -305,7 +305,7 @@ int ga_keep(struct ga_keeper *keeper, const struct ga_run *run, struct ga_kept *
     if (prepare_base(keeper) < 0 || keep_words(keeper, out) < 0)
         return ga_error_code();
     (*out)->base = keeper->base;
-    (*out)->server = ga_version_share((struct ga_version *)ga_run_version(run));
+    (*out)->server = ga_run_share_version(run);
     keeper->base->users++;
     keeper->base->given++;
     keeper->bytes += ga_kept_bytes(*out) + ga_version_bytes((*out)->server);

@@ -40,7 +40,9 @@ static int open_buffers(struct ga_run *run)
     run->gradient = ga_alloc_aligned(run->net.parameters, sizeof *run->gradient);
     run->item_gradient = ga_alloc_aligned(run->net.parameters, sizeof *run->item_gradient);
     run->context = ga_alloc((size_t)run->lanes, sizeof *run->context);
-    if (!run->reduced || !run->gradient || !run->item_gradient || !run->context)
+    if (!run->reduced || !run->gradient || !run->item_gradient || !run->context ||
+        ga_run_hold_means(run, run->gradient, 1) < 0 ||
+        ga_run_hold_means(run, run->item_gradient, 1) < 0)
         return ga_error_code();
     return ga_run_resize(run, (size_t)run_set(run)->replicas);
 }
@@ -138,8 +140,8 @@ void ga_run_close(struct ga_run *run)
     free(run->race);
     free(run->recent);
     free(run->average);
-    free(run->gradient);
-    free(run->item_gradient);
+    ga_run_free_means(run, run->gradient, 1);
+    ga_run_free_means(run, run->item_gradient, 1);
     ga_stream_close(run->stream);
     ga_window_fini(&run->rows);
     ga_version_close(run->server);
@@ -258,12 +260,18 @@ uint64_t ga_run_next_window_update(const struct ga_run *run)
 
 uint64_t ga_run_hash(const struct ga_run *run)
 {
-    return ga_hash_parameters(run->server->weights, run->net.parameters);
+    return ga_hash_parameters(ga_version_weights(run->server), run->net.parameters);
 }
 
 const struct ga_version *ga_run_version(const struct ga_run *run)
 {
+    ga_version_fetch(run->server);
     return run->server;
+}
+
+struct ga_version *ga_run_share_version(const struct ga_run *run)
+{
+    return ga_version_share(run->server);
 }
 
 size_t ga_run_replicas(const struct ga_run *run)
@@ -317,6 +325,7 @@ const uint32_t *ga_run_rows(const struct ga_run *run, size_t replica, size_t *co
 
 const float *ga_run_gradient(const struct ga_run *run)
 {
+    ga_buffer_fetch(run->compute, run->gradient);
     return run->has_gradient ? run->gradient : NULL;
 }
 

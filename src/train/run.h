@@ -126,6 +126,7 @@ const struct ga_settings *ga_run_pending(const struct ga_run *run);  /* with wha
 uint64_t ga_run_next_window_update(const struct ga_run *run); /* number a change holds from */
 uint64_t ga_run_hash(const struct ga_run *run);
 const struct ga_version *ga_run_version(const struct ga_run *run); /* newest weights, borrowed */
+struct ga_version *ga_run_share_version(const struct ga_run *run); /* owned, where they are */
 size_t ga_run_replicas(const struct ga_run *run);
 const struct ga_replica_value *ga_run_replica(const struct ga_run *run, size_t replica);
 /* Where the replica computed last; thread 0 is whoever calls ga_run_event(). */

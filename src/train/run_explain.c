@@ -381,6 +381,16 @@ static void (*const explain_of[GA_EVENT_KINDS])(struct ga_explain_page *) = {
     [GA_EVENT_CLEAR] = explain_window, [GA_EVENT_PRIVATE] = ga_explain_private,
 };
 
+/* What a page may read. */
+static void fetch_all(const struct ga_run *run)
+{
+    ga_buffer_fetch(run->compute, run->gradient);
+    ga_version_fetch(run->server);
+    ga_version_fetch(run->previous);
+    for (size_t r = 0; r < run->replicas; r++)
+        ga_version_fetch(run->replica[r].v.own);
+}
+
 int ga_run_explain(struct ga_run *run, size_t position, struct ga_text *out)
 {
     struct ga_explain_page page = {.run = run, .position = position, .out = out};
@@ -389,6 +399,7 @@ int ga_run_explain(struct ga_run *run, size_t position, struct ga_text *out)
         return ga_fail(GA_ERANGE, "there is no parameter %zu: expected 0..%zu", position,
                        run->net.parameters - 1);
     parameter_name(&run->net, position, page.name, sizeof page.name);
+    fetch_all(run);
     explain_of[run->last_event.kind](&page);
     return ga_text_failed(out) ? ga_fail(GA_ENOMEM, "no memory to explain") : GA_OK;
 }

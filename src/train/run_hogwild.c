@@ -37,6 +37,7 @@ int ga_hogwild_item_open(struct ga_hogwild_item **out, size_t parameters)
 
 int ga_hogwild_enter(struct ga_run *run)
 {
+    const float *weights = NULL;
     size_t n = run->net.parameters;
 
     ga_hogwild_leave(run);
@@ -46,8 +47,9 @@ int ga_hogwild_enter(struct ga_run *run)
         ga_hogwild_leave(run);
         return ga_error_code();
     }
+    weights = ga_version_weights(run->server);
     for (size_t j = 0; j < n; j++)
-        atomic_init(&run->shared[j], run->server->weights[j]);
+        atomic_init(&run->shared[j], weights[j]);
     atomic_store(&run->shared_updates, run->counters.updates);
     return GA_OK;
 }
@@ -69,7 +71,7 @@ void ga_hogwild_leave(struct ga_run *run)
 static bool may_read_into(const struct ga_version *read, size_t parameters)
 {
     return read && atomic_load(&read->references) == 1 && read->parameters == parameters &&
-           read->state_blocks == 0;
+           read->state_blocks == 0 && !atomic_load(&read->memory);
 }
 
 /*
@@ -139,7 +141,7 @@ static int own_read(struct ga_run *run, struct ga_replica *replica)
         return GA_OK;
     if (ga_version_open(&copy, run->net.parameters, 0) < 0)
         return ga_error_code();
-    memcpy(copy->weights, read->weights, run->net.parameters * sizeof(float));
+    memcpy(copy->weights, ga_version_weights(read), run->net.parameters * sizeof(float));
     copy->number = read->number;
     ga_version_close(read);
     replica->v.read = copy;

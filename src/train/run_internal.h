@@ -182,6 +182,9 @@ void ga_run_find_cards(struct ga_run *run); /* where they sit, for monitors */
 int ga_run_find_places(const struct ga_settings *settings, const struct ga_compute *compute,
                        size_t *places);
 void *ga_run_alloc_sums(const struct ga_run *run, size_t place, size_t count); /* with free() */
+/* `count` blocks of parameters that mean() writes and the host reads after ga_buffer_fetch(). */
+int ga_run_hold_means(const struct ga_run *run, float *means, size_t count);
+void ga_run_free_means(const struct ga_run *run, float *means, size_t count); /* NULL is fine */
 
 /* run_replicas.c: memory that depends on P; lanes and contexts. */
 int ga_run_resize(struct ga_run *run, size_t replicas);

@@ -192,12 +192,15 @@ static int pull(struct ga_run *run, size_t r)
         return ga_hogwild_pull(run, r);
     ga_version_close(v->read);
     v->read = NULL;
-    if (!run_is(run, GA_FAMILY_ROUND))
-        return ga_update_pull(run, &v->read);
-    if (v->step == 0 && ga_local_pull(run, r) < 0)
-        return ga_error_code();
-    v->read = ga_version_share(v->own);
-    return GA_OK;
+    if (!run_is(run, GA_FAMILY_ROUND)) {
+        if (ga_update_pull(run, &v->read) < 0)
+            return ga_error_code();
+    } else {
+        if (v->step == 0 && ga_local_pull(run, r) < 0)
+            return ga_error_code();
+        v->read = ga_version_share(v->own);
+    }
+    return ga_version_hold(v->read, run->compute);
 }
 
 int ga_item_start(struct ga_run *run, size_t r, int64_t time_ns)

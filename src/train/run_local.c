@@ -78,12 +78,12 @@ int ga_local_pull(struct ga_run *run, size_t r)
 
     if (ga_version_open(&fresh, n, blocks) < 0)
         return ga_error_code();
-    memcpy(fresh->weights, run->server->weights, n * sizeof(float));
+    memcpy(fresh->weights, ga_version_weights(run->server), n * sizeof(float));
     fresh->number = run->server->number;
     if (old && old->state_blocks == blocks) {
         fresh->scalars = old->scalars;
         if (blocks > 0)
-            memcpy(fresh->state, old->state, blocks * n * sizeof(float));
+            memcpy(fresh->state, ga_version_state(old), blocks * n * sizeof(float));
     }
     ga_version_close(old);
     run->replica[r].v.own = fresh;
@@ -103,7 +103,7 @@ int ga_local_forget(struct ga_run *run, size_t r)
         if (ga_version_open(&fresh, run->net.parameters, old->state_blocks) < 0)
             return ga_error_code();
         fresh->number = old->number;
-        memcpy(fresh->weights, old->weights, run->net.parameters * sizeof(float));
+        memcpy(fresh->weights, ga_version_weights(old), run->net.parameters * sizeof(float));
     }
     ga_version_close(old);
     v->own = fresh;
@@ -121,6 +121,10 @@ static int private_update(struct ga_run *run, struct ga_replica *replica, double
 
     if (ga_version_open(&next, run->net.parameters, old->state_blocks) < 0)
         return ga_error_code();
+    if (ga_version_hold(next, run->compute) < 0) {
+        ga_version_close(next);
+        return ga_error_code();
+    }
     norm = run->compute->mean(&run->net, replica->sums, divisor, run->item_gradient);
     ga_run_optimizer_spec(set, &spec);
     next->number = old->number;
@@ -166,6 +170,7 @@ int ga_local_average(struct ga_run *run)
 {
     size_t n = run->net.parameters;
     double examples = (double)run->window.total.examples;
+    const float *old = ga_version_weights(run->server);
     double *sum = NULL;
 
     if (!(examples > 0))
@@ -177,12 +182,13 @@ int ga_local_average(struct ga_run *run)
     }
     for (size_t r = 0; r < run->replicas; r++)
         if (run->replica[r].v.in_window)
-            add_weighted(sum, run->replica[r].v.own->weights,
+            add_weighted(sum, ga_version_weights(run->replica[r].v.own),
                          (double)run->replica[r].v.round.examples, n);
     for (size_t i = 0; i < n; i++) {
         run->average[i] = (float)(sum[i] / examples);
-        run->gradient[i] = run->server->weights[i] - run->average[i];
+        run->gradient[i] = old[i] - run->average[i];
     }
+    ga_buffer_renew(run->compute, run->gradient);
     free(sum);
     run->window.norm = ga_norm(run->gradient, n);
     run->has_gradient = run->has_average = true;

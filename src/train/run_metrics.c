@@ -64,7 +64,7 @@ static double read_accuracy(struct ga_run *run)
 
 static double read_param_norm(struct ga_run *run)
 {
-    return ga_norm(run->server->weights, run->net.parameters);
+    return ga_buffer_norm(run->compute, run->server->weights, run->net.parameters);
 }
 
 static double read_epoch(struct ga_run *run)

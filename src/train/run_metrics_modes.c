@@ -67,9 +67,10 @@ static void average(const struct ga_run *run, double total, double *mean)
 {
     for (size_t r = 0; r < run->replicas; r++) {
         const struct ga_replica_value *v = &run->replica[r].v;
+        const float *weights = ga_version_weights(v->own);
 
         for (size_t i = 0; i < run->net.parameters && examples_of(v) > 0; i++)
-            mean[i] += examples_of(v) / total * (double)v->own->weights[i];
+            mean[i] += examples_of(v) / total * (double)weights[i];
     }
 }
 
@@ -90,7 +91,7 @@ double ga_read_drift(struct ga_run *run)
 
         if (examples_of(v) > 0)
             sum += examples_of(v) / total *
-                   square_distance(v->own->weights, mean, run->net.parameters);
+                   square_distance(ga_version_weights(v->own), mean, run->net.parameters);
     }
     free(mean);
     return sqrt(sum);

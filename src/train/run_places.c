@@ -1,5 +1,6 @@
 /* Which cards the replicas of a run compute on, and what there is to choose from. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "compute/cuda_load.h"
 #include "train/run_internal.h"
@@ -31,6 +32,27 @@ size_t ga_run_card_at(const struct ga_run *run, size_t place)
 void *ga_run_alloc_sums(const struct ga_run *run, size_t place, size_t count)
 {
     return ga_buffer_alloc(run->compute, count * run->sum_bytes, ga_run_card_at(run, place));
+}
+
+int ga_run_hold_means(const struct ga_run *run, float *means, size_t count)
+{
+    const size_t n = run->net.parameters;
+
+    for (size_t k = 0; k < count; k++) {
+        if (ga_buffer_hold(run->compute, means + k * n, n * sizeof *means) == GA_OK)
+            continue;
+        while (k-- > 0)
+            ga_buffer_release(run->compute, means + k * n);
+        return ga_error_code();
+    }
+    return GA_OK;
+}
+
+void ga_run_free_means(const struct ga_run *run, float *means, size_t count)
+{
+    for (size_t k = 0; means && k < count; k++)
+        ga_buffer_release(run->compute, means + k * run->net.parameters);
+    free(means);
 }
 
 void ga_run_find_cards(struct ga_run *run)

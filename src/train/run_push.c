@@ -236,7 +236,9 @@ static void find_gradient(struct ga_run *run)
         return;
     if (is_sole_mean(run)) {
         w->norm = run->replica[w->closer].v.norm;
+        ga_buffer_fetch(run->compute, run->replica[w->closer].mean);
         memcpy(run->gradient, run->replica[w->closer].mean, run->net.parameters * sizeof(float));
+        ga_buffer_renew(run->compute, run->gradient);
         return;
     }
     w->norm = run->compute->mean(&run->net, run->reduced, divisor, run->gradient);
@@ -256,8 +258,8 @@ static void compare_push(struct ga_run *run, size_t r)
     if (!replica->has_mean)
         run->compute->mean(&run->net, replica->sums, own, mean);
     replica->has_mean = replica->mean != NULL;
-    replica->v.cosine =
-        ga_dot(mean, run->gradient, run->net.parameters) / (replica->v.norm * w->norm);
+    replica->v.cosine = ga_buffer_dot(run->compute, mean, run->gradient, run->net.parameters) /
+                        (replica->v.norm * w->norm);
 }
 
 static int apply_step(struct ga_run *run)

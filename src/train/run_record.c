@@ -73,8 +73,9 @@ void ga_run_record_window(struct ga_run *run)
         .lr = w->lr,
         .scale = w->scale,
         .update_norm = w->update_norm,
-        .param_norm = run->server->norm >= 0 ? run->server->norm
-                                             : ga_norm(run->server->weights, run->net.parameters),
+        .param_norm = run->server->norm >= 0
+                          ? run->server->norm
+                          : ga_buffer_norm(run->compute, run->server->weights, run->net.parameters),
         .noise_trace = run->noise.trace / run->noise.weight,
         .noise_signal = run->noise.signal / run->noise.weight,
         .pushes = run->counters.pushes,

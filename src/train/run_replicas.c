@@ -31,7 +31,7 @@ void ga_run_release_replicas(struct ga_run *run)
         run->compute->free(run->micro_sums[place]);
         run->sums[place] = run->micro_sums[place] = NULL;
     }
-    free(run->means);
+    ga_run_free_means(run, run->means, run->replicas);
     free(run->buffers);
     ga_parts_close(run->parts);
     run->collective->close(run->group);
@@ -56,14 +56,14 @@ struct fresh {
     struct ga_clock_state *clock;
 };
 
-static void fresh_fini(struct ga_run *run, struct fresh *fresh)
+static void fresh_fini(struct ga_run *run, struct fresh *fresh, size_t replicas)
 {
     free(fresh->replica);
     for (size_t place = 0; place < run->places; place++) {
         run->compute->free(fresh->sums[place]);
         run->compute->free(fresh->micro_sums[place]);
     }
-    free(fresh->means);
+    ga_run_free_means(run, fresh->means, replicas);
     free(fresh->buffers);
     ga_parts_close(fresh->parts);
     run->collective->close(fresh->group);
@@ -92,7 +92,7 @@ static int fresh_passes(struct ga_run *run, struct fresh *fresh, size_t replicas
     if (run->compute->mean_part && !run->compute->memory)
         return ga_parts_open(&fresh->parts, run->net.parameters, (size_t)run->lanes, replicas);
     fresh->means = ga_alloc_aligned(replicas, run->net.parameters * sizeof *fresh->means);
-    return fresh->means ? GA_OK : ga_error_code();
+    return fresh->means ? ga_run_hold_means(run, fresh->means, replicas) : ga_error_code();
 }
 
 static int fresh_init(struct ga_run *run, struct fresh *fresh, size_t replicas)
@@ -104,7 +104,7 @@ static int fresh_init(struct ga_run *run, struct fresh *fresh, size_t replicas)
         fresh_passes(run, fresh, replicas) < 0 ||
         run->collective->open(&fresh->group, replicas) < 0 ||
         run->clock_kind->open(&fresh->clock, replicas) < 0) {
-        fresh_fini(run, fresh);
+        fresh_fini(run, fresh, replicas);
         return GA_ENOMEM; /* nothing else goes wrong in these */
     }
     return GA_OK;

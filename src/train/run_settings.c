@@ -83,7 +83,7 @@ static int renew_optimizer(struct ga_run *run, const struct ga_settings *setting
     if (ga_version_open(&version, run->net.parameters, blocks) < 0)
         return ga_error_code();
     version->number = run->server->number;
-    memcpy(version->weights, run->server->weights, run->net.parameters * sizeof(float));
+    memcpy(version->weights, ga_version_weights(run->server), run->net.parameters * sizeof(float));
     if (same_kind)
         version->scalars = run->server->scalars;
     ga_version_close(run->server);

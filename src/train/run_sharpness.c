@@ -51,7 +51,8 @@ static double norm(const double *vector, size_t n)
 static int prober_init(struct prober *prober, struct ga_run *run)
 {
     size_t n = run->net.parameters;
-    double root_mean_square = ga_norm(run->server->weights, n) / sqrt((double)n);
+    double root_mean_square =
+        ga_buffer_norm(run->compute, run->server->weights, n) / sqrt((double)n);
 
     *prober = (struct prober){
         .run = run,
@@ -102,8 +103,10 @@ static int mean_gradient(struct prober *prober, double *out)
 
 static int gradient_beside(struct prober *prober, double step, double *out)
 {
+    const float *weights = ga_version_weights(prober->run->server);
+
     for (size_t i = 0; i < prober->n; i++) {
-        float weight = (float)((double)prober->run->server->weights[i] + step * prober->vector[i]);
+        float weight = (float)((double)weights[i] + step * prober->vector[i]);
 
         prober->moved[i] += (step > 0 ? 1 : -1) * (double)weight;
         prober->weights[i] = weight;

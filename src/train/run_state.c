@@ -113,6 +113,7 @@ static int capture_reduced(const struct ga_run *run, struct ga_state *out)
     }
     if (!reduced || !run->has_gradient)
         return GA_OK;
+    ga_buffer_fetch(run->compute, run->gradient);
     return copy_bytes((void **)&out->gradient, run->gradient, run->net.parameters * sizeof(float));
 }
 
@@ -247,6 +248,14 @@ static int restore_sums(struct ga_run *run, const struct ga_state *state)
     return GA_OK;
 }
 
+static void fetch_version(void *self, const struct ga_version *version)
+{
+    const struct ga_run *run = self;
+
+    if (atomic_load(&version->memory) != run->compute->memory)
+        ga_version_fetch(version);
+}
+
 static void restore_replicas(struct ga_run *run, const struct ga_state *state)
 {
     const uint32_t *rows = state->row;
@@ -286,6 +295,7 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
         ga_item_settle(run, r);
     if (restore_room(run, state) < 0 || restore_sums(run, state) < 0)
         return ga_error_code();
+    ga_state_versions(state, fetch_version, run);
     run->policy = policy;
     run->live = false;
     run->turn_of = SIZE_MAX;
@@ -304,6 +314,7 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
     run->has_gradient = state->gradient != NULL;
     if (state->gradient)
         memcpy(run->gradient, state->gradient, run->net.parameters * sizeof(float));
+    ga_buffer_renew(run->compute, run->gradient);
     ga_run_restore_modes(run, state);
     for (size_t r = 0; r < run->replicas; r++)
         if (run_has_event(&run->replica[r].v))

@@ -34,8 +34,10 @@ int ga_update_report(const struct ga_run *run, const struct ga_replica *replica)
 
 static int report_total(const struct ga_run *run)
 {
-    size_t at = ga_first_nonfinite(run->gradient, run->net.parameters);
+    size_t at = 0;
 
+    ga_buffer_fetch(run->compute, run->gradient);
+    at = ga_first_nonfinite(run->gradient, run->net.parameters);
     return ga_fail(GA_ENONFINITE, "update %llu: the reduced gradient of %s is not finite",
                    (unsigned long long)run->counters.updates + 1,
                    at < run->net.parameters ? ga_net_tensor_at(&run->net, at)->name : "the loss");
@@ -141,8 +143,8 @@ int ga_update_publish(struct ga_run *run, struct ga_version *next)
         return ga_error_code();
     next->number = run->server->number + 1;
     if (next->norm < 0)
-        run->window.update_norm =
-            ga_norm_of_difference(next->weights, run->server->weights, run->net.parameters);
+        run->window.update_norm = ga_buffer_distance(run->compute, next->weights,
+                                                     run->server->weights, run->net.parameters);
     ga_version_close(run->previous);
     run->previous = run->server;
     run->server = next;
@@ -160,6 +162,10 @@ int ga_update_step(struct ga_run *run)
 
     if (ga_version_room(&next, run->net.parameters, old->state_blocks) < 0)
         return ga_error_code();
+    if (ga_version_hold(next, run->compute) < 0) {
+        ga_version_close(next);
+        return ga_error_code();
+    }
     ga_run_optimizer_spec(run_set(run), &spec);
     next->scalars = old->scalars;
     ga_optimizer_advance(&spec, &next->scalars, run->window.lr, run->window.clip_scale, &step);

@@ -359,8 +359,9 @@ static void find_cosine(struct ga_run *run, struct ga_replica *replica)
     if (!replica->has_mean)
         run->compute->mean(&run->net, replica->sums, weight, replica->mean);
     replica->has_mean = true;
-    replica->v.cosine = ga_dot(replica->mean, run->gradient, run->net.parameters) /
-                        (replica->v.norm * run->window.norm);
+    replica->v.cosine =
+        ga_buffer_dot(run->compute, replica->mean, run->gradient, run->net.parameters) /
+        (replica->v.norm * run->window.norm);
 }
 
 static void find_cosines(struct ga_run *run)

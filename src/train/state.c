@@ -66,6 +66,7 @@ int ga_version_room(struct ga_version **out, size_t parameters, size_t state_blo
         return ga_fail(GA_ENOMEM, "no memory for the weights of %zu parameters", parameters);
     prefer_large_pages(version, block_bytes(parameters, state_blocks));
     atomic_init(&version->references, 1);
+    atomic_init(&version->memory, NULL);
     version->number = 0;
     version->parameters = parameters;
     version->state_blocks = state_blocks;
@@ -89,6 +90,60 @@ struct ga_version *ga_version_share(struct ga_version *version)
     return version;
 }
 
+int ga_version_hold(struct ga_version *version, const struct ga_compute *compute)
+{
+    const size_t bytes = version->parameters * sizeof(float);
+
+    if (!compute->memory || atomic_load(&version->memory))
+        return GA_OK;
+    if (compute->memory->hold(version->weights, bytes) < 0)
+        return ga_error_code();
+    if (version->state &&
+        compute->memory->hold(version->state, version->state_blocks * bytes) < 0) {
+        compute->memory->release(version->weights);
+        return ga_error_code();
+    }
+    atomic_store(&version->memory, compute->memory);
+    return GA_OK;
+}
+
+static const float *fetch(const struct ga_version *version, const float *block)
+{
+    const struct ga_device_memory *memory = version ? atomic_load(&version->memory) : NULL;
+
+    if (memory && block)
+        (void)memory->fetch(block); /* a failure shows in its poll() */
+    return block;
+}
+
+const float *ga_version_weights(const struct ga_version *version)
+{
+    return version ? fetch(version, version->weights) : NULL;
+}
+
+const float *ga_version_state(const struct ga_version *version)
+{
+    return version ? fetch(version, version->state) : NULL;
+}
+
+void ga_version_fetch(const struct ga_version *version)
+{
+    (void)ga_version_weights(version);
+    (void)ga_version_state(version);
+}
+
+static void version_free(struct ga_version *version)
+{
+    const struct ga_device_memory *memory = atomic_load(&version->memory);
+
+    if (memory) {
+        memory->release(version->weights);
+        if (version->state)
+            memory->release(version->state);
+    }
+    free(version);
+}
+
 void ga_version_close(struct ga_version *version)
 {
     if (!version)
@@ -96,7 +151,7 @@ void ga_version_close(struct ga_version *version)
     /* Nobody else can share what only this reference leads to: no need for the dearer way. */
     if (atomic_load_explicit(&version->references, memory_order_acquire) == 1 ||
         atomic_fetch_sub_explicit(&version->references, 1, memory_order_acq_rel) == 1)
-        free(version);
+        version_free(version);
 }
 
 size_t ga_version_bytes(const struct ga_version *version)

@@ -22,9 +22,14 @@
 #include "train/event.h"
 #include "train/metrics.h"
 
-/* Weights after `number` updates, and the optimizer's state with them. Immutable once published. */
+/*
+ * Weights after `number` updates, and the optimizer's state with them. Immutable once published.
+ * Where a device holds them, the host reads them by the functions below only: its own memory may be
+ * behind.
+ */
 struct ga_version {
     atomic_uint references;
+    _Atomic(const struct ga_device_memory *) memory; /* of the device that holds it; else NULL */
     uint64_t number;
     size_t parameters;   /* floats in weights */
     size_t state_blocks; /* blocks of `parameters` floats in state */
@@ -38,8 +43,14 @@ int ga_version_open(struct ga_version **out, size_t parameters, size_t state_blo
 /* As that, for who writes all weights and all state: they are not initialised. */
 int ga_version_room(struct ga_version **out, size_t parameters, size_t state_blocks);
 struct ga_version *ga_version_share(struct ga_version *version);
-void ga_version_close(struct ga_version *version);         /* drops one reference */
-size_t ga_version_bytes(const struct ga_version *version); /* memory it holds; NULL: 0 */
+void ga_version_close(struct ga_version *version); /* drops one reference */
+/* From now on its weights and state are written by the device's step(), or not at all. */
+int ga_version_hold(struct ga_version *version, const struct ga_compute *compute);
+void ga_version_fetch(const struct ga_version *version); /* NULL is fine; see ga_buffer_fetch() */
+/* For the host to read. */
+const float *ga_version_weights(const struct ga_version *version);
+const float *ga_version_state(const struct ga_version *version); /* NULL: there is none */
+size_t ga_version_bytes(const struct ga_version *version);       /* memory it holds; NULL: 0 */
 
 /* Settings as an immutable snapshot with an epoch number. */
 struct ga_settings_share {

@@ -157,6 +157,7 @@ int ga_cuda_context_gradient(struct ga_context *context, const float *weights,
     if (code == GA_OK)
         code = receive(seat, seat->at.losses, seat->at.flags - seat->at.losses + sizeof(uint32_t),
                        "a micro-batch");
+    ga_cuda_seat_done(seat);
     if (code == GA_OK)
         tally_answers(seat, batch, true, tally);
     return code;
@@ -175,7 +176,7 @@ static struct ga_batch piece_of(const struct ga_batch *batch, size_t first)
 int ga_cuda_context_evaluate(struct ga_context *context, const float *weights,
                              const struct ga_batch *batch, struct ga_tally *tally)
 {
-    const struct ga_cuda_seat *seat = &context->seat[context->home];
+    struct ga_cuda_seat *seat = &context->seat[context->home];
     int code = check_batch(&context->net, batch, true);
     *tally = (struct ga_tally){0};
     for (size_t first = 0; code == GA_OK && first < batch->count; first += PIECE) {
@@ -184,6 +185,7 @@ int ga_cuda_context_evaluate(struct ga_context *context, const float *weights,
         if (code == GA_OK)
             code =
                 receive(seat, seat->at.losses, seat->at.flags - seat->at.losses, "an evaluation");
+        ga_cuda_seat_done(seat);
         if (code == GA_OK)
             tally_answers(seat, &piece, false, tally);
     }
@@ -204,6 +206,7 @@ static int predict_piece(struct ga_context *context, const float *weights,
     if (code == GA_OK)
         code = receive(seat, seat->at.rows[net->layers], width * batch->count * sizeof(float),
                        "a prediction");
+    ga_cuda_seat_done(seat);
     if (code < 0)
         return code;
     const float *rows = ga_cuda_answer(seat, seat->at.rows[net->layers]);
@@ -246,5 +249,10 @@ const struct ga_device_memory ga_cuda_memory = {
     .copy_in = ga_cuda_copy_in,
     .copy_out = ga_cuda_copy_out,
     .copy = ga_cuda_copy,
+    .hold = ga_cuda_hold,
+    .release = ga_cuda_release,
+    .fetch = ga_cuda_fetch,
+    .renew = ga_cuda_renew,
+    .measure = ga_cuda_measure,
     .poll = ga_cuda_poll,
 };

@@ -2,8 +2,9 @@
  * What the exact and the fast device share: a context, the way of a micro-batch through a card, and
  * its tally. They differ in how rows lie, how sums are kept, and in what is done layer by layer.
  *
- * Weights, optimizer state and data are the host's: a micro-batch's rows and the weights go up in
- * one copy, losses come back in one, and gradient sums stay on the card. All work of a context goes
+ * Data are the host's: a micro-batch's rows go up in one copy, losses come back in one. Gradient
+ * sums stay on the card, and so do weights, optimizer state and mean gradients that are held
+ * (held.h); others go up and down with each call. All work of a context goes
  * to one stream for each card, and each call ends when its stream has.
  */
 #ifndef GA_COMPUTE_CUDA_CONTEXT_H

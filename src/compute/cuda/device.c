@@ -145,7 +145,7 @@ static int no_room(cudaError_t error, size_t place, size_t bytes)
         bytes, available, total, cudaGetErrorName(error), (int)error);
 }
 
-static void *alloc_plain(size_t bytes, size_t place)
+void *ga_cuda_take(size_t bytes, size_t place)
 {
     void *buffer = NULL;
     const cudaError_t error = cudaMalloc(&buffer, bytes);
@@ -155,6 +155,16 @@ static void *alloc_plain(size_t bytes, size_t place)
     return NULL;
 }
 
+bool ga_cuda_fits(size_t bytes)
+{
+    size_t available = 0;
+    size_t total = 0;
+    if (cudaMemGetInfo(&available, &total) == cudaSuccess)
+        return bytes <= available;
+    (void)cudaGetLastError();
+    return true; /* the allocation tells what is wrong */
+}
+
 void *ga_cuda_alloc(size_t bytes, size_t place)
 {
     struct ga_cuda_desk *desk = ga_cuda_desk_take(place);
@@ -162,7 +172,7 @@ void *ga_cuda_alloc(size_t bytes, size_t place)
     void *buffer = NULL;
     if (!desk)
         return NULL;
-    buffer = alloc_plain(size, place);
+    buffer = ga_cuda_take(size, place);
     if (buffer && (ga_cuda_check((int)cudaMemsetAsync(buffer, 0, size, desk->stream), place,
                                  "clearing memory") < 0 ||
                    ga_cuda_wait(desk->stream, place, "clearing memory") < 0)) {
@@ -238,7 +248,7 @@ int ga_cuda_room_grow(struct ga_cuda_room *room, size_t device_bytes, size_t hos
 {
     void *device = NULL;
     void *host = NULL;
-    if (device_bytes > room->device_bytes && !(device = alloc_plain(device_bytes, room->place)))
+    if (device_bytes > room->device_bytes && !(device = ga_cuda_take(device_bytes, room->place)))
         return ga_cuda_host()->error_code();
     if (host_bytes > room->host_bytes &&
         ga_cuda_check((int)cudaHostAlloc(&host, host_bytes, cudaHostAllocPortable), room->place,

@@ -55,6 +55,8 @@ bool ga_cuda_patience_wait(const struct ga_cuda_patience *patience);
 int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what);
 
 void *ga_cuda_alloc(size_t bytes, size_t place); /* zeroed; NULL with an error */
+void *ga_cuda_take(size_t bytes, size_t place);  /* on the thread's card, with what was in it */
+bool ga_cuda_fits(size_t bytes);                 /* so much is free on the thread's card */
 void ga_cuda_free(void *buffer);
 int ga_cuda_copy_in(void *device, const void *host, size_t bytes);
 int ga_cuda_copy_out(void *host, const void *device, size_t bytes);

@@ -8,6 +8,7 @@
 #include "compute/cuda/device.h"
 #include "compute/cuda/exact_launch.h"
 #include "compute/cuda/fast_launch.h"
+#include "compute/cuda/held.h"
 
 static atomic_size_t *home(void)
 {
@@ -19,6 +20,8 @@ void ga_cuda_set_home(size_t place)
 {
     atomic_store(home(), place);
 }
+
+_Static_assert(GA_BODY_PRODUCT == GA_MEASURE_PRODUCT, "the kernel knows the measure's kinds");
 
 /* Which sums: n floats, or n doubles and n more. */
 enum kind { EXACT, FAST };
@@ -115,63 +118,91 @@ void ga_cuda_clear_float(const struct ga_net *net, void *sums)
     clear(FAST, net, sums);
 }
 
-/* The room on the card: the blocks' sums, then the gradient. */
-static int launch_mean(struct ga_cuda_desk *desk, enum kind kind, const struct ga_net *net,
-                       const void *sums, double divisor)
+static size_t blocks_of(size_t count)
 {
-    const size_t blocks = (net->parameters + GA_BODY_BLOCK - 1) / GA_BODY_BLOCK;
+    return (count + GA_BODY_BLOCK - 1) / GA_BODY_BLOCK;
+}
+
+/* A division under way; the room, on the card as on the host, has the blocks' sums and behind them
+ * a gradient that is not held. */
+struct dividing {
+    const struct ga_net *net;
+    const void *sums;
+    double divisor;
+    float *gradient;            /* wanted on the host, or NULL */
+    struct ga_cuda_lease lease; /* on it, where it is held */
+    float *on_card;
+};
+
+static int launch_mean(struct ga_cuda_desk *desk, enum kind kind, const struct dividing *d)
+{
+    const size_t n = d->net->parameters;
+    const size_t blocks = blocks_of(n);
     double *squares = desk->room.device;
-    float *gradient = (float *)(void *)(squares + blocks);
-    const struct ga_k_mean doubles = {
-        blocks,  net->parameters, sums,   (const double *)sums + net->parameters,
-        divisor, gradient,        squares};
-    const struct ga_k_mean_float floats = {blocks,  net->parameters, sums,
-                                           divisor, gradient,        squares};
+    const struct ga_k_mean doubles = {blocks,     n,          d->sums, (const double *)d->sums + n,
+                                      d->divisor, d->on_card, squares};
+    const struct ga_k_mean_float floats = {blocks, n, d->sums, d->divisor, d->on_card, squares};
     return ga_cuda_check(kind == FAST ? ga_launch_mean_float(&floats, desk->stream)
                                       : ga_launch_mean(&doubles, desk->stream),
                          desk->room.place, "dividing sums");
 }
 
-/* Both come back in one copy, the gradient where `bytes` of it are wanted. */
-static int mean_at(struct ga_cuda_desk *desk, enum kind kind, const struct ga_net *net,
-                   const void *sums, double divisor, size_t bytes)
+static int begin_mean(struct ga_cuda_desk *desk, struct dividing *d)
 {
-    const size_t blocks = (net->parameters + GA_BODY_BLOCK - 1) / GA_BODY_BLOCK;
-    const size_t squares = blocks * sizeof(double);
-    const size_t room = squares + net->parameters * sizeof(float);
-    int code = ga_cuda_room_grow(&desk->room, room, room);
+    const size_t squares = blocks_of(d->net->parameters) * sizeof(double);
+    const size_t bytes = d->gradient ? d->net->parameters * sizeof(float) : 0;
+    int code = GA_OK;
+    if (d->gradient)
+        d->on_card = ga_cuda_lease_write(&d->lease, d->gradient, bytes, desk->room.place, &code);
     if (code == GA_OK)
-        code = launch_mean(desk, kind, net, sums, divisor);
+        code = ga_cuda_room_grow(&desk->room, squares + (d->on_card ? 0 : bytes), squares + bytes);
+    if (code == GA_OK && d->gradient && !d->on_card)
+        d->on_card = (float *)(void *)((char *)desk->room.device + squares);
+    return code;
+}
+
+/* Sums of squares, and the gradient where the host wants it now. */
+static int mean_at(struct ga_cuda_desk *desk, enum kind kind, struct dividing *d)
+{
+    const size_t squares = blocks_of(d->net->parameters) * sizeof(double);
+    const size_t bytes = d->gradient ? d->net->parameters * sizeof(float) : 0;
+    const bool back = bytes > 0 && (!d->lease.held || ga_cuda_brings_back(bytes));
+    int code = begin_mean(desk, d);
     if (code == GA_OK)
-        code = send(desk, desk->room.host, desk->room.device, squares + bytes);
-    return code == GA_OK ? ga_cuda_wait(desk->stream, desk->room.place, "dividing sums") : code;
+        code = launch_mean(desk, kind, d);
+    if (code == GA_OK)
+        code = send(desk, desk->room.host, desk->room.device, squares);
+    if (code == GA_OK && back)
+        code = send(desk, (char *)desk->room.host + squares, d->on_card, bytes);
+    if (code == GA_OK)
+        code = ga_cuda_wait(desk->stream, desk->room.place, "dividing sums");
+    if (code == GA_OK && back)
+        memcpy(d->gradient, (char *)desk->room.host + squares, bytes);
+    if (code == GA_OK)
+        ga_cuda_lease_written(&d->lease, back);
+    ga_cuda_lease_end(&d->lease);
+    return code;
 }
 
 /* Block sums in order. */
-static double norm_of(const double *squares, size_t blocks)
+static double total_of(const double *sums, size_t blocks)
 {
     double total = 0.0;
     for (size_t i = 0; i < blocks; i++)
-        total += squares[i];
-    return __builtin_sqrt(total);
+        total += sums[i];
+    return total;
 }
 
 static double mean(enum kind kind, const struct ga_net *net, const void *sums, double divisor,
                    float *gradient)
 {
-    const size_t blocks = (net->parameters + GA_BODY_BLOCK - 1) / GA_BODY_BLOCK;
-    const size_t bytes = gradient ? net->parameters * sizeof(float) : 0;
+    struct dividing d = {.net = net, .sums = sums, .divisor = divisor, .gradient = gradient};
     struct ga_cuda_desk *desk = desk_of(sums);
     double norm = __builtin_nan("");
-    const int code = desk ? mean_at(desk, kind, net, sums, divisor, bytes) : GA_EIO;
-    if (code == GA_OK) {
-        const double *squares = desk->room.host;
-        norm = norm_of(squares, blocks);
-        if (gradient)
-            memcpy(gradient, squares + blocks, bytes);
-    } else {
+    if (desk && mean_at(desk, kind, &d) == GA_OK)
+        norm = __builtin_sqrt(total_of(desk->room.host, blocks_of(net->parameters)));
+    else
         ga_cuda_note();
-    }
     if (desk)
         ga_cuda_desk_leave(desk);
     return norm;
@@ -219,7 +250,70 @@ void ga_cuda_read_sums(const struct ga_net *net, const void *sums, size_t first,
     free(low);
 }
 
-/* Blocks of n floats in the desk's room, on the card as on the host. */
+/* ---- measures ---- */
+
+/* Values at the desk's card: where they are, or brought to `room` there by way of `host`. */
+static int bring_in(struct ga_cuda_desk *desk, const struct ga_cuda_lease *from, size_t bytes,
+                    float *room, float *host, const float **out)
+{
+    *out = room;
+    if (from->on_card && from->place == desk->room.place) {
+        *out = from->from;
+        return GA_OK;
+    }
+    if (from->on_card)
+        return send(desk, room, from->from, bytes);
+    memcpy(host, from->from, bytes);
+    return send(desk, room, host, bytes);
+}
+
+/* The room, on the card as on the host: sums of the blocks, then a, then b. */
+static int measure_at(struct ga_cuda_desk *desk, enum ga_measure kind, size_t count,
+                      const struct ga_cuda_lease from[2], double *sum)
+{
+    const size_t blocks = blocks_of(count);
+    const size_t bytes = count * sizeof(float);
+    const size_t room = blocks * sizeof(double) + 2 * bytes;
+    struct ga_k_measure k = {.threads = blocks, .count = count, .kind = (int32_t)kind};
+    int code = ga_cuda_room_grow(&desk->room, room, room);
+    float *values = (float *)(void *)((double *)desk->room.device + blocks);
+    float *staged = (float *)(void *)((double *)desk->room.host + blocks);
+    k.sums = desk->room.device;
+    if (code == GA_OK)
+        code = bring_in(desk, &from[0], bytes, values, staged, &k.a);
+    if (code == GA_OK && kind != GA_MEASURE_SQUARE)
+        code = bring_in(desk, &from[1], bytes, values + count, staged + count, &k.b);
+    if (code == GA_OK)
+        code = ga_cuda_check(ga_launch_measure(&k, desk->stream), desk->room.place, "a norm");
+    if (code == GA_OK)
+        code = send(desk, desk->room.host, k.sums, blocks * sizeof(double));
+    if (code == GA_OK)
+        code = ga_cuda_wait(desk->stream, desk->room.place, "a norm");
+    if (code == GA_OK)
+        *sum = total_of(desk->room.host, blocks);
+    return code;
+}
+
+bool ga_cuda_measure(enum ga_measure kind, const float *a, const float *b, size_t count,
+                     double *sum)
+{
+    struct ga_cuda_lease from[2] = {ga_cuda_lease_read(a), ga_cuda_lease_read(b)};
+    const bool here = from[0].ahead || from[1].ahead;
+    struct ga_cuda_desk *desk =
+        here ? ga_cuda_desk_take(from[0].ahead ? from[0].place : from[1].place) : NULL;
+    *sum = __builtin_nan("");
+    if (here && (!desk || measure_at(desk, kind, count, from, sum) < 0))
+        ga_cuda_note();
+    if (desk)
+        ga_cuda_desk_leave(desk);
+    ga_cuda_lease_end(&from[0]);
+    ga_cuda_lease_end(&from[1]);
+    return here;
+}
+
+/* ---- steps ---- */
+
+/* Blocks of n floats in the desk's room, on the card as on the host, for what is not held. */
 enum { OLD_WEIGHTS, GRADIENT, OLD_STATE, NEW_WEIGHTS = 4, NEW_STATE, BLOCKS = 7 };
 
 static float *block(void *room, size_t n, int number)
@@ -227,17 +321,19 @@ static float *block(void *room, size_t n, int number)
     return (float *)room + (size_t)number * n;
 }
 
-static struct ga_k_step kernel_of(const struct ga_step *step, void *room, size_t n, size_t states)
+/* A step under way: what it reads and writes, and where on the card. */
+struct stepping {
+    const struct ga_step *step;
+    size_t n, states;
+    float *new_weights, *new_state; /* of the host */
+    struct ga_cuda_lease weights, gradient, state, to_weights, to_state;
+    struct ga_k_step k;
+};
+
+static struct ga_k_step kernel_of(const struct ga_step *step, size_t n)
 {
     return (struct ga_k_step){
         .threads = n,
-        .gradient = block(room, n, GRADIENT),
-        .weights = block(room, n, OLD_WEIGHTS),
-        .first = states > 0 ? block(room, n, OLD_STATE) : NULL,
-        .second = states > 1 ? block(room, n, OLD_STATE + 1) : NULL,
-        .new_weights = block(room, n, NEW_WEIGHTS),
-        .new_first = states > 0 ? block(room, n, NEW_STATE) : NULL,
-        .new_second = states > 1 ? block(room, n, NEW_STATE + 1) : NULL,
         .adaptive = step->kind != GA_STEP_SGD,
         .scaled = step->scaled,
         .nesterov = step->nesterov,
@@ -257,41 +353,110 @@ static struct ga_k_step kernel_of(const struct ga_step *step, void *room, size_t
     };
 }
 
-static int step_at(struct ga_cuda_desk *desk, const struct ga_step *step, size_t n, size_t states)
+/* Room for what is written: where it will stay, or the desk's. */
+static int step_targets(struct ga_cuda_desk *desk, struct stepping *s)
 {
+    const size_t n = s->n;
     const size_t bytes = n * sizeof(float);
-    const struct ga_k_step k = kernel_of(step, desk->room.device, n, states);
-    int code = send(desk, desk->room.device, desk->room.host, (OLD_STATE + states) * bytes);
+    void *weights = NULL;
+    void *state = NULL;
+    int code = GA_OK;
+    weights = ga_cuda_lease_write(&s->to_weights, s->new_weights, bytes, desk->room.place, &code);
+    if (code == GA_OK && s->states > 0)
+        state = ga_cuda_lease_write(&s->to_state, s->new_state, s->states * bytes, desk->room.place,
+                                    &code);
     if (code == GA_OK)
-        code = ga_cuda_check(ga_launch_step(&k, desk->stream), desk->room.place, "a step");
+        code = ga_cuda_room_grow(&desk->room, BLOCKS * bytes, BLOCKS * bytes);
+    if (code < 0)
+        return code;
+    s->k.new_weights = weights ? weights : block(desk->room.device, n, NEW_WEIGHTS);
+    s->k.new_first = state ? state : block(desk->room.device, n, NEW_STATE);
+    s->k.new_second = s->states > 1 ? s->k.new_first + n : NULL;
+    s->k.new_first = s->states > 0 ? s->k.new_first : NULL;
+    return GA_OK;
+}
+
+static int step_sources(struct ga_cuda_desk *desk, struct stepping *s)
+{
+    const size_t n = s->n;
+    const size_t bytes = n * sizeof(float);
+    const struct {
+        const struct ga_cuda_lease *from;
+        const float **to;
+        size_t blocks;
+        int number;
+    } sources[] = {{&s->weights, &s->k.weights, 1, OLD_WEIGHTS},
+                   {&s->gradient, &s->k.gradient, 1, GRADIENT},
+                   {&s->state, &s->k.first, s->states, OLD_STATE}};
+    int code = GA_OK;
+    for (size_t i = 0; code == GA_OK && i < sizeof sources / sizeof sources[0]; i++)
+        if (sources[i].blocks > 0)
+            code = bring_in(desk, sources[i].from, sources[i].blocks * bytes,
+                            block(desk->room.device, n, sources[i].number),
+                            block(desk->room.host, n, sources[i].number), sources[i].to);
+    s->k.second = s->states > 1 ? s->k.first + n : NULL;
+    return code;
+}
+
+/* What the host wants now; the rest stays where it is. */
+static int step_back(struct ga_cuda_desk *desk, const struct stepping *s, bool weights, bool state)
+{
+    const size_t bytes = s->n * sizeof(float);
+    float *to = block(desk->room.host, s->n, NEW_WEIGHTS);
+    float *to_state = block(desk->room.host, s->n, NEW_STATE);
+    int code = weights ? send(desk, to, s->k.new_weights, bytes) : GA_OK;
+    if (code == GA_OK && state)
+        code = send(desk, to_state, s->k.new_first, s->states * bytes);
     if (code == GA_OK)
-        code =
-            send(desk, block(desk->room.host, n, NEW_WEIGHTS), k.new_weights, (1 + states) * bytes);
-    return code == GA_OK ? ga_cuda_wait(desk->stream, desk->room.place, "a step") : code;
+        code = ga_cuda_wait(desk->stream, desk->room.place, "a step");
+    if (code < 0)
+        return code;
+    if (weights)
+        memcpy(s->new_weights, to, bytes);
+    if (state)
+        memcpy(s->new_state, to_state, s->states * bytes);
+    return GA_OK;
+}
+
+static int step_at(struct ga_cuda_desk *desk, struct stepping *s)
+{
+    const bool few = ga_cuda_brings_back((1 + s->states) * s->n * sizeof(float));
+    int code = step_targets(desk, s);
+    if (code == GA_OK)
+        code = step_sources(desk, s);
+    if (code == GA_OK)
+        code = ga_cuda_check(ga_launch_step(&s->k, desk->stream), desk->room.place, "a step");
+    const bool weights = few || !s->to_weights.held;
+    const bool state = s->states > 0 && (few || !s->to_state.held);
+    if (code == GA_OK)
+        code = step_back(desk, s, weights, state);
+    if (code == GA_OK) {
+        ga_cuda_lease_written(&s->to_weights, weights);
+        ga_cuda_lease_written(&s->to_state, state);
+    }
+    return code;
 }
 
 void ga_cuda_step(const struct ga_net *net, const struct ga_step *step, const float *gradient,
                   const float *weights, const float *state, float *new_weights, float *new_state)
 {
-    const size_t n = net->parameters;
-    const size_t states = state ? ga_cuda_host()->step_state_blocks(step->kind, step->momentum) : 0;
-    const size_t bytes = n * sizeof(float);
+    struct stepping s = {
+        .n = net->parameters,
+        .states = state ? ga_cuda_host()->step_state_blocks(step->kind, step->momentum) : 0,
+        .new_weights = new_weights,
+        .new_state = new_state,
+        .weights = ga_cuda_lease_read(weights),
+        .gradient = ga_cuda_lease_read(gradient),
+        .state = ga_cuda_lease_read(state),
+        .k = kernel_of(step, net->parameters),
+    };
+    struct ga_cuda_lease *const leases[] = {&s.weights, &s.gradient, &s.state, &s.to_weights,
+                                            &s.to_state};
     struct ga_cuda_desk *desk = ga_cuda_desk_take(atomic_load(home()));
-    int code = desk ? ga_cuda_room_grow(&desk->room, BLOCKS * bytes, BLOCKS * bytes) : GA_EIO;
-    if (code == GA_OK) {
-        memcpy(block(desk->room.host, n, OLD_WEIGHTS), weights, bytes);
-        memcpy(block(desk->room.host, n, GRADIENT), gradient, bytes);
-        if (states > 0)
-            memcpy(block(desk->room.host, n, OLD_STATE), state, states * bytes);
-        code = step_at(desk, step, n, states);
-    }
-    if (code == GA_OK) {
-        memcpy(new_weights, block(desk->room.host, n, NEW_WEIGHTS), bytes);
-        if (states > 0)
-            memcpy(new_state, block(desk->room.host, n, NEW_STATE), states * bytes);
-    } else {
+    if (!desk || step_at(desk, &s) < 0)
         ga_cuda_note();
-    }
     if (desk)
         ga_cuda_desk_leave(desk);
+    for (size_t i = 0; i < sizeof leases / sizeof leases[0]; i++)
+        ga_cuda_lease_end(leases[i]);
 }

@@ -26,6 +26,9 @@ void ga_cuda_read_sums_float(const struct ga_net *net, const void *sums, size_t 
 void ga_cuda_step(const struct ga_net *net, const struct ga_step *step, const float *gradient,
                   const float *weights, const float *state, float *new_weights, float *new_state);
 
+bool ga_cuda_measure(enum ga_measure kind, const float *a, const float *b, size_t count,
+                     double *sum);
+
 /* The card that steps are made on: that of the context opened last. */
 void ga_cuda_set_home(size_t place);
 

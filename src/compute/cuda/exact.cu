@@ -17,4 +17,5 @@ GA_KERNEL_OF(sums, ga_k_sums, const uint32_t flags = ga_body_sums(&k, thread);
 GA_KERNEL(add)
 GA_KERNEL(add_float)
 GA_KERNEL(mean)
+GA_KERNEL(measure)
 GA_KERNEL(step)

@@ -251,14 +251,15 @@ GA_BODY void ga_body_add_float(const struct ga_k_add_float *k, size_t thread)
 
 /* g = (float)((high + low) / divisor) and the sum of its squares, for one block of the norm's rule;
  * thread = block. */
-#define GA_BODY_BLOCK 256
+#define GA_BODY_BLOCK   256
+#define GA_BODY_PRODUCT 2 /* GA_MEASURE_PRODUCT */
 
 struct ga_k_mean {
     size_t threads; /* blocks of GA_BODY_BLOCK parameters */
     size_t parameters;
     const double *high, *low;
     double divisor;
-    float *gradient; /* (parameters) */
+    float *gradient; /* (parameters), or NULL */
     double *squares; /* (threads) */
 };
 
@@ -270,10 +271,40 @@ GA_BODY void ga_body_mean(const struct ga_k_mean *k, size_t thread)
     double sum = 0.0;
     for (size_t i = first; i < end; i++) {
         const float g = (float)((k->high[i] + k->low[i]) / k->divisor);
-        k->gradient[i] = g;
+        if (k->gradient)
+            k->gradient[i] = g;
         sum += (double)g * (double)g;
     }
     k->squares[thread] = sum;
+}
+
+/* Sums of a^2, (a - b)^2 or ab over one block of the norm's rule; thread = block. */
+struct ga_k_measure {
+    size_t threads; /* blocks of GA_BODY_BLOCK values */
+    size_t count;
+    int32_t kind;       /* enum ga_measure */
+    const float *a, *b; /* (count); b is NULL for the first kind */
+    double *sums;       /* (threads) */
+};
+
+GA_BODY double ga_body_term(const struct ga_k_measure *k, size_t i)
+{
+    const double x = (double)k->a[i];
+    const double y = k->b ? (double)k->b[i] : 0.0;
+    if (k->kind == GA_BODY_PRODUCT)
+        return x * y;
+    return k->b ? (x - y) * (x - y) : x * x;
+}
+
+GA_BODY void ga_body_measure(const struct ga_k_measure *k, size_t thread)
+{
+    const size_t first = thread * GA_BODY_BLOCK;
+    const size_t left = k->count - first;
+    const size_t end = first + (left < GA_BODY_BLOCK ? left : GA_BODY_BLOCK);
+    double sum = 0.0;
+    for (size_t i = first; i < end; i++)
+        sum += ga_body_term(k, i);
+    k->sums[thread] = sum;
 }
 
 /* One optimizer step of one parameter; the numbers are those of struct ga_step. */

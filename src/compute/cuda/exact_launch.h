@@ -23,6 +23,7 @@ int ga_launch_sums(const struct ga_k_sums *k, struct CUstream_st *stream);
 int ga_launch_add(const struct ga_k_add *k, struct CUstream_st *stream);
 int ga_launch_add_float(const struct ga_k_add_float *k, struct CUstream_st *stream);
 int ga_launch_mean(const struct ga_k_mean *k, struct CUstream_st *stream);
+int ga_launch_measure(const struct ga_k_measure *k, struct CUstream_st *stream);
 int ga_launch_step(const struct ga_k_step *k, struct CUstream_st *stream);
 
 #ifdef __cplusplus

@@ -63,7 +63,7 @@ struct ga_k_mean_float {
     size_t parameters;
     const float *sums;
     double divisor;
-    float *gradient; /* (parameters) */
+    float *gradient; /* (parameters), or NULL */
     double *squares; /* (threads) */
 };
 
@@ -75,7 +75,8 @@ GA_BODY void ga_body_mean_float(const struct ga_k_mean_float *k, size_t thread)
     double sum = 0.0;
     for (size_t i = first; i < end; i++) {
         const float g = (float)((double)k->sums[i] / k->divisor);
-        k->gradient[i] = g;
+        if (k->gradient)
+            k->gradient[i] = g;
         sum += (double)g * (double)g;
     }
     k->squares[thread] = sum;

@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* So few weights go up with the batch in one copy sooner than between places of a card. */
+#define FEW 4096
+
 /* `rows` times `columns` values of 4 bytes from *next on; SIZE_MAX stays. */
 static size_t carve(size_t *next, size_t rows, size_t columns)
 {
@@ -112,6 +115,8 @@ int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, bool 
         ga_cuda_check((int)cudaStreamCreateWithFlags(&seat->stream, cudaStreamNonBlocking), place,
                       "opening a stream") < 0)
         return ga_cuda_host()->error_code();
+    if (layout.total > seat->room.device_bytes)
+        seat->serial = 0;
     if (ga_cuda_room_grow(&seat->room, layout.total, layout.up + layout.down) < 0)
         return ga_cuda_host()->fail_within("room for a micro-batch of %zu examples", count);
     seat->at = layout;
@@ -129,6 +134,7 @@ void ga_cuda_seat_fini(struct ga_cuda_seat *seat)
             0)
         ga_cuda_note();
     seat->stream = NULL;
+    seat->serial = 0;
     ga_cuda_gemm_close(seat->gemm);
     seat->gemm = NULL;
     ga_cuda_room_fini(&seat->room);
@@ -156,19 +162,61 @@ static void gather_labels(int32_t *to, const struct ga_batch *batch)
         to[e] = batch->labels[row_of(batch, e)];
 }
 
-int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
-                      const struct ga_batch *batch)
+/* One tensor of the net after another, to where the layout has it. */
+static int
+for_each_tensor(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
+                int (*move)(struct ga_cuda_seat *seat, size_t to, const float *from, size_t count))
+{
+    int code = GA_OK;
+    for (size_t k = 0; code == GA_OK && k < net->layers; k++) {
+        const size_t units = net->width[k + 1];
+        const size_t values = net->kind == GA_NET_QUADRATIC ? units : units * net->width[k];
+        code = move(seat, seat->at.weight[k], weights + net->weight_at[k], values);
+        if (code == GA_OK && net->bias)
+            code = move(seat, seat->at.bias[k], weights + net->bias_at[k], units);
+    }
+    return code;
+}
+
+static int stage(struct ga_cuda_seat *seat, size_t to, const float *from, size_t count)
+{
+    memcpy((char *)seat->room.host + to, from, count * sizeof *from);
+    return GA_OK;
+}
+
+static int copy_over(struct ga_cuda_seat *seat, size_t to, const float *from, size_t count)
+{
+    return ga_cuda_check((int)cudaMemcpyAsync(ga_cuda_at(seat, to), from, count * sizeof *from,
+                                              cudaMemcpyDefault, seat->stream),
+                         seat->room.place, "copying weights");
+}
+
+/* Weights that a card has come from there, others go up with the batch: *from is where its bytes
+ * start. */
+static int send_weights(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
+                        size_t *from)
+{
+    const uint64_t up = seat->serial;
+    ga_cuda_lease_end(&seat->weights);
+    seat->weights = ga_cuda_lease_read(weights);
+    seat->serial = seat->weights.serial;
+    *from = seat->at.inputs;
+    if (up != 0 && up == seat->serial)
+        return GA_OK;
+    if (seat->weights.ahead || (seat->weights.on_card && net->parameters > FEW))
+        return seat->at.fast
+                   ? for_each_tensor(seat, net, seat->weights.from, copy_over)
+                   : copy_over(seat, seat->at.weight[0], seat->weights.from, net->parameters);
+    *from = 0;
+    return for_each_tensor(seat, net, weights, stage);
+}
+
+static void stage_batch(const struct ga_cuda_seat *seat, const struct ga_net *net,
+                        const struct ga_batch *batch)
 {
     char *host = seat->room.host;
     const struct ga_cuda_layout *at = &seat->at;
     const size_t outputs = net->width[net->layers];
-    for (size_t k = 0; k < net->layers; k++) {
-        const size_t units = net->width[k + 1];
-        const size_t values = net->kind == GA_NET_QUADRATIC ? units : units * net->width[k];
-        memcpy(host + at->weight[k], weights + net->weight_at[k], values * sizeof(float));
-        if (net->bias)
-            memcpy(host + at->bias[k], weights + net->bias_at[k], units * sizeof(float));
-    }
     gather((float *)(void *)(host + at->inputs), batch, batch->inputs, net->width[0], !at->fast);
     if (batch->targets)
         gather((float *)(void *)(host + at->targets), batch, batch->targets, outputs, false);
@@ -176,7 +224,25 @@ int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const
         gather_labels((int32_t *)(void *)(host + at->targets), batch);
     if (batch->weights)
         gather((float *)(void *)(host + at->example), batch, batch->weights, 1, false);
-    return ga_cuda_check(
-        (int)cudaMemcpyAsync(seat->room.device, host, at->up, cudaMemcpyHostToDevice, seat->stream),
-        seat->room.place, "sending a micro-batch");
+}
+
+int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
+                      const struct ga_batch *batch)
+{
+    size_t from = 0;
+    int code = send_weights(seat, net, weights, &from);
+    stage_batch(seat, net, batch);
+    if (code == GA_OK)
+        code = ga_cuda_check(
+            (int)cudaMemcpyAsync(ga_cuda_at(seat, from), (char *)seat->room.host + from,
+                                 seat->at.up - from, cudaMemcpyHostToDevice, seat->stream),
+            seat->room.place, "sending a micro-batch");
+    if (code < 0)
+        seat->serial = 0;
+    return code;
+}
+
+void ga_cuda_seat_done(struct ga_cuda_seat *seat)
+{
+    ga_cuda_lease_end(&seat->weights);
 }

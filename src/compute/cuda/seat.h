@@ -1,6 +1,7 @@
 /*
  * A context's place on one card: its stream, and how the card's memory for one micro-batch is cut.
- * The first part goes up to the card in one copy, the last comes back in one.
+ * The first part goes up to the card in one copy, the last comes back in one. Weights that are held
+ * (held.h) go up once, or come from where they are on a card, and stay for the batches that follow.
  *
  *   up    weights | inputs | targets or labels | example weights
  *         rows, deltas and slopes of the layers
@@ -15,6 +16,7 @@
 
 #include "compute/cuda/device.h"
 #include "compute/cuda/gemm.h"
+#include "compute/cuda/held.h"
 
 struct ga_cuda_layout {
     size_t count; /* examples */
@@ -36,6 +38,8 @@ struct ga_cuda_seat {
     struct ga_cuda_room room;   /* host: the up part, and behind it the down part */
     struct ga_cuda_layout at;
     struct ga_cuda_gemm *gemm; /* NULL until a product is wanted */
+    uint64_t serial;           /* of the weights that are up; 0: they go up with the next batch */
+    struct ga_cuda_lease weights;
 };
 
 /* The card is the thread's, and there is room for `count` examples; refuses more than fits, naming
@@ -44,10 +48,11 @@ int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, bool 
                       size_t count);
 void ga_cuda_seat_fini(struct ga_cuda_seat *seat);
 
-/* Fills the up part from weights and a batch, and sends it. Rows of the batch become columns,
- * unless the layout is fast. */
+/* Fills the up part from weights, where others are up, and a batch, and sends it. Rows of the batch
+ * become columns, unless the layout is fast. done() follows when the stream is done. */
 int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
                       const struct ga_batch *batch);
+void ga_cuda_seat_done(struct ga_cuda_seat *seat);
 
 static inline void *ga_cuda_at(const struct ga_cuda_seat *seat, size_t offset)
 {

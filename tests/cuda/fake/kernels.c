@@ -98,6 +98,15 @@ static size_t mean_spans(const void *args, struct span out[SPANS])
     return 4;
 }
 
+static size_t measure_spans(const void *args, struct span out[SPANS])
+{
+    const struct ga_k_measure *k = args;
+    out[0] = SPAN(struct ga_k_measure, a, k->count * 4, false);
+    out[1] = SPAN(struct ga_k_measure, b, k->count * 4, false);
+    out[2] = SPAN(struct ga_k_measure, sums, k->threads * 8, true);
+    return 3;
+}
+
 static size_t step_spans(const void *args, struct span out[SPANS])
 {
     const struct ga_k_step *k = args;
@@ -163,6 +172,7 @@ RUN(quadratic, ga_k_loss)
 RUN(add, ga_k_add)
 RUN(add_float, ga_k_add_float)
 RUN(mean, ga_k_mean)
+RUN(measure, ga_k_measure)
 RUN(step, ga_k_step)
 
 RUN(slope, ga_k_slope)
@@ -198,6 +208,7 @@ static const struct kernel kernels[] = {
     KERNEL(add, ga_k_add, add_spans),
     KERNEL(add_float, ga_k_add_float, add_float_spans),
     KERNEL(mean, ga_k_mean, mean_spans),
+    KERNEL(measure, ga_k_measure, measure_spans),
     KERNEL(step, ga_k_step, step_spans),
     KERNEL(activate, ga_k_activate, activate_spans),
     KERNEL(slope, ga_k_slope, slope_spans),

@@ -1,0 +1,56 @@
+#!/bin/sh
+# held.sh PROGRAM: weights, optimizer state and gradients that stay on the cards until somebody reads them:
+# everything that is printed, saved or gone on with elsewhere is what the CPU says. The environment puts the
+# fake runtime in place of the real one.
+program=$1
+status=0
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+
+# look DEVICE SETTINGS: what can be read of a run, but its device.
+look() {
+    "$program" --plain -e "set device $1 $2" -e "run 12" -e "back 5" -e "print state" -e "micro 2" -e "run 7" \
+        -e "event 2" -e "explain layers.0.weight[1,0]" -e "event 3" -e "print grad" -e "explain layers.1.bias[0]" \
+        -e "print state" -e "print weights" -e "print replicas" -e "print param_norm" -e "print drift" \
+        -e "print sharpness" -e "save $folder/$1.ckpt" -e "fork other" -e "use other" -e "run 3" -e "print hash" \
+        2>&1 | grep -v -e '^device' -e "$1.ckpt"
+}
+
+check() {
+    look cpu "$1" >"$folder/cpu"
+    look cuda "$1" >"$folder/cuda"
+    if ! grep -q '^hash ' "$folder/cpu" || ! cmp -s "$folder/cpu" "$folder/cuda"; then
+        echo "$1, with ${GA_FAKE_CUDA:-cards}:"
+        diff "$folder/cpu" "$folder/cuda" | head -n 8
+        tail -n 1 "$folder/cpu"
+        status=1
+    fi
+    for device in cpu cuda; do
+        "$program" --batch -e "load $folder/$device.ckpt" -e "run 2" -e "print hash" 2>&1 | tail -n 1 >"$folder/$device"
+    done
+    if ! grep -q '^hash ' "$folder/cpu" || ! cmp -s "$folder/cpu" "$folder/cuda"; then
+        echo "$1: the checkpoint of the cards is another one: $(cat "$folder/cuda"), expected $(cat "$folder/cpu")"
+        status=1
+    fi
+}
+
+# However few bytes, they stay; and where little fits, the oldest make way.
+export GA_CUDA_BRINGS_BACK=0
+for memory in 60000 67108864; do
+    GA_FAKE_CUDA="devices=3 memory=$memory"
+    export GA_FAKE_CUDA
+    for mode in sync "delay lag 2" async "buffered buffer 2" "local period 2" hogwild; do
+        check "mode $mode replicas 4 accum 2 batch 3 jitter exponential"
+    done
+    check "replicas 4 accum 2 batch 3 optimizer adam clip 0.5"
+    check "replicas 3 mode local period 2 outer nesterov(0.7,0.9) optimizer adamw weight-decay 0.1"
+done
+
+# What only a card had is lost with it: the card is named, and no number stands in for what it had.
+said=$(GA_FAKE_CUDA="devices=1 lost=300" GA_CUDA_DEADLINE=0.2 "$program" --plain -e "set device cuda" -e "run 30" \
+    -e "print weights" -e "print updates" 2>&1)
+case $said in
+    *"(cudaErrorDevicesUnavailable, code 46)"*nan*) ;;
+    *) echo "a card that is lost: $said"; status=1 ;;
+esac
+exit $status

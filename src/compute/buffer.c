@@ -103,3 +103,9 @@ double ga_buffer_dot(const struct ga_compute *compute, const float *a, const flo
     return measure(compute, GA_MEASURE_PRODUCT, a, b, count, &product) ? product
                                                                        : ga_dot(a, b, count);
 }
+
+void ga_buffer_revive(const struct ga_compute *compute)
+{
+    if (compute->memory)
+        compute->memory->revive();
+}

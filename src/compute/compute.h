@@ -141,6 +141,9 @@ struct ga_device_memory {
      * none. The call has then left its results undefined; mean() and what is measured are NaN.
      */
     int (*poll)(void);
+    /* Forgets that failure, and tries again the devices that did not answer: for a run that starts
+     * anew. */
+    void (*revive)(void);
 };
 
 struct ga_compute {
@@ -239,6 +242,7 @@ int ga_buffer_copy_out(const struct ga_compute *compute, void *host, const void 
                        size_t bytes);
 int ga_buffer_copy(const struct ga_compute *compute, void *to, const void *from, size_t bytes);
 int ga_buffer_poll(const struct ga_compute *compute);
+void ga_buffer_revive(const struct ga_compute *compute);
 
 /* Held blocks, as in ga_device_memory; plain memory needs none of it. A fetch that fails is kept
  * for poll(). */

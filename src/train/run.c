@@ -20,6 +20,8 @@ static int open_tools(struct ga_run *run)
     if (!run->compute)
         run->compute = ga_run_compute(set, &run->net);
     if (run->compute)
+        ga_buffer_revive(run->compute);
+    if (run->compute)
         run->collective = ga_collective_for(run->compute, (size_t)set->replicas);
     run->policy = ga_policy_find(ga_choice_word("mode", (int)set->mode));
     run->clock_kind = ga_clock_find(ga_choice_word("clock", (int)set->clock));

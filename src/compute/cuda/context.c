@@ -255,4 +255,5 @@ const struct ga_device_memory ga_cuda_memory = {
     .renew = ga_cuda_renew,
     .measure = ga_cuda_measure,
     .poll = ga_cuda_poll,
+    .revive = ga_cuda_revive,
 };

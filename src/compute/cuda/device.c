@@ -1,6 +1,7 @@
 #include "compute/cuda/device.h"
 
 #include <cuda_runtime_api.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@ struct keep {
     bool failed;
     enum ga_code code;
     char text[GA_ERROR_TEXT];
-    bool ready[GA_CUDA_PLACES]; /* the desk has its lock and its stream */
+    atomic_bool lost[GA_CUDA_PLACES];         /* set under the lock, read without it */
+    struct CUstream_st *late[GA_CUDA_PLACES]; /* of a lost card: what did not end */
+    bool ready[GA_CUDA_PLACES];               /* the desk has its lock and its stream */
     struct ga_cuda_desk desk[GA_CUDA_PLACES];
 };
 
@@ -43,14 +46,28 @@ static enum ga_code code_of(cudaError_t error)
     return GA_EIO;
 }
 
+/* After these nothing works on any card until the process ends, says the runtime's own header. */
+static const char *advice(cudaError_t error)
+{
+    static const cudaError_t fatal[] = {
+        cudaErrorIllegalAddress,      cudaErrorLaunchTimeout,      cudaErrorAssert,
+        cudaErrorHardwareStackError,  cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+        cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,          cudaErrorLaunchFailure};
+    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
+        if (error == fatal[i])
+            return "; start the program again before it uses GPUs again";
+    return "";
+}
+
 int ga_cuda_check(int code, size_t place, const char *what)
 {
     const cudaError_t error = (cudaError_t)code;
     if (error == cudaSuccess)
         return GA_OK;
     (void)cudaGetLastError(); /* so that a later call does not report it again */
-    return ga_cuda_host()->fail(code_of(error), "cuda:%zu: %s: %s (%s, code %d)", place, what,
-                                cudaGetErrorString(error), cudaGetErrorName(error), code);
+    return ga_cuda_host()->fail(code_of(error), "cuda:%zu: %s: %s (%s, code %d)%s", place, what,
+                                cudaGetErrorString(error), cudaGetErrorName(error), code,
+                                advice(error));
 }
 
 int ga_cuda_places(size_t *count)
@@ -69,8 +86,47 @@ int ga_cuda_places(size_t *count)
     return GA_OK;
 }
 
+void ga_cuda_lose(size_t place, struct CUstream_st *stream)
+{
+    struct keep *all = keep();
+    pthread_mutex_lock(&all->lock);
+    all->late[place] = stream;
+    atomic_store(&all->lost[place], true);
+    pthread_mutex_unlock(&all->lock);
+}
+
+bool ga_cuda_is_lost(size_t place)
+{
+    return place < GA_CUDA_PLACES && atomic_load(&keep()->lost[place]);
+}
+
+bool ga_cuda_is_one_lost(void)
+{
+    bool lost = false;
+    for (size_t place = 0; !lost && place < GA_CUDA_PLACES; place++)
+        lost = ga_cuda_is_lost(place);
+    return lost;
+}
+
+void ga_cuda_revive(void)
+{
+    struct keep *all = keep();
+    pthread_mutex_lock(&all->lock);
+    all->failed = false;
+    for (size_t place = 0; place < GA_CUDA_PLACES; place++)
+        if (ga_cuda_is_lost(place) && cudaStreamQuery(all->late[place]) != cudaErrorNotReady)
+            atomic_store(&all->lost[place], false); /* where it failed the next call says how */
+    (void)cudaGetLastError();
+    pthread_mutex_unlock(&all->lock);
+}
+
 int ga_cuda_use(size_t place)
 {
+    if (ga_cuda_is_lost(place))
+        return ga_cuda_host()->fail(GA_EIO,
+                                    "cuda:%zu: what it was given before has not ended; `reset` "
+                                    "asks again, `devices` may leave it out",
+                                    place);
     return ga_cuda_check((int)cudaSetDevice((int)place), place, "choosing the card");
 }
 
@@ -124,6 +180,7 @@ int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what)
         error = cudaStreamQuery(stream);
     if (error == cudaErrorNotReady) {
         (void)cudaGetLastError();
+        ga_cuda_lose(place, stream);
         return ga_cuda_host()->fail(GA_EIO, "cuda:%zu: %s: no answer after %g s", place, what,
                                     patience.limit);
     }
@@ -131,6 +188,15 @@ int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what)
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     return ga_cuda_check((int)error, place, what);
+}
+
+void ga_cuda_stream_close(struct CUstream_st *stream, size_t place)
+{
+    if (!stream || ga_cuda_is_lost(place))
+        return;
+    if (ga_cuda_use(place) < 0 ||
+        ga_cuda_check((int)cudaStreamDestroy(stream), place, "closing a stream") < 0)
+        ga_cuda_note();
 }
 
 static int no_room(cudaError_t error, size_t place, size_t bytes)
@@ -183,9 +249,20 @@ void *ga_cuda_alloc(size_t bytes, size_t place)
     return buffer;
 }
 
+static bool lies_on_lost(const void *buffer)
+{
+    struct cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, buffer) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    return attributes.device >= 0 && ga_cuda_is_lost((size_t)attributes.device);
+}
+
 void ga_cuda_free(void *buffer)
 {
-    if (buffer && ga_cuda_check((int)cudaFree(buffer), 0, "giving memory back") < 0)
+    if (buffer && !lies_on_lost(buffer) &&
+        ga_cuda_check((int)cudaFree(buffer), 0, "giving memory back") < 0)
         ga_cuda_note();
 }
 
@@ -264,7 +341,7 @@ int ga_cuda_room_grow(struct ga_cuda_room *room, size_t device_bytes, size_t hos
         room->device_bytes = device_bytes;
     }
     if (host) {
-        if (room->host)
+        if (room->host && !ga_cuda_is_one_lost())
             (void)ga_cuda_check((int)cudaFreeHost(room->host), room->place, "freeing host memory");
         room->host = host;
         room->host_bytes = host_bytes;
@@ -275,7 +352,7 @@ int ga_cuda_room_grow(struct ga_cuda_room *room, size_t device_bytes, size_t hos
 void ga_cuda_room_fini(struct ga_cuda_room *room)
 {
     ga_cuda_free(room->device);
-    if (room->host &&
+    if (room->host && !ga_cuda_is_one_lost() &&
         ga_cuda_check((int)cudaFreeHost(room->host), room->place, "freeing host memory") < 0)
         ga_cuda_note();
     room->device = room->host = NULL;

@@ -34,8 +34,19 @@ int ga_cuda_check(int code, size_t place, const char *what);
 /* How many cards there are; without any the runtime's own reason. */
 int ga_cuda_places(size_t *count);
 
-/* The calling thread works on this card from now on. */
+/* The calling thread works on this card from now on. Fails for a card that is lost. */
 int ga_cuda_use(size_t place);
+
+/*
+ * A card is lost when work of `stream` did not end in time. CUDA waits for all of a card's work
+ * when memory is given back, without a deadline: so what a lost card holds, stream and all, stays
+ * with it for good, and the functions below leave it there. ga_cuda_revive() forgets the first
+ * failure that was noted, and finds a card again whose stream has ended after all.
+ */
+void ga_cuda_lose(size_t place, struct CUstream_st *stream);
+bool ga_cuda_is_lost(size_t place);
+bool ga_cuda_is_one_lost(void); /* then pinned memory stays as well, which all cards can reach */
+void ga_cuda_revive(void);
 
 /* The card that device memory lies on. */
 int ga_cuda_place_of(const void *buffer, size_t *place);
@@ -50,9 +61,12 @@ void ga_cuda_patience_start(struct ga_cuda_patience *patience);
 bool ga_cuda_patience_wait(const struct ga_cuda_patience *patience);
 
 /* Until all work of the stream is done; fails with the first error of it, or when it takes too
- * long.
+ * long: then the card is lost.
  */
 int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what);
+
+/* Takes the stream; an error is noted. NULL is fine. */
+void ga_cuda_stream_close(struct CUstream_st *stream, size_t place);
 
 void *ga_cuda_alloc(size_t bytes, size_t place); /* zeroed; NULL with an error */
 void *ga_cuda_take(size_t bytes, size_t place);  /* on the thread's card, with what was in it */

@@ -129,10 +129,7 @@ void ga_cuda_seat_fini(struct ga_cuda_seat *seat)
 {
     if (!seat->stream)
         return;
-    if (ga_cuda_use(seat->room.place) < 0 ||
-        ga_cuda_check((int)cudaStreamDestroy(seat->stream), seat->room.place, "closing a stream") <
-            0)
-        ga_cuda_note();
+    ga_cuda_stream_close(seat->stream, seat->room.place);
     seat->stream = NULL;
     seat->serial = 0;
     ga_cuda_gemm_close(seat->gemm);

@@ -16,6 +16,8 @@
  *   oom N       the Nth allocation from now fails
  *   lost N      the Nth piece of work from now, and all that follows, finds no card
  *   hang N      the stream of the Nth piece of work from now is never done with it
+ *   stuck D     no stream of device D is done with what it is given from now on
+ *   resume      (without a number) what hangs is done after all
  */
 #ifndef GA_TESTS_CUDA_FAKE_FAKE_H
 #define GA_TESTS_CUDA_FAKE_FAKE_H
@@ -49,6 +51,7 @@ struct fake_block {
 struct CUstream_st {
     int number, device;
     bool hangs;
+    bool waits; /* for ranks of NCCL that have not come yet */
 };
 
 struct CUevent_st {
@@ -75,6 +78,7 @@ struct fake {
     size_t memory, used[FAKE_DEVICES];
     long oom, lost, hang; /* counted down to 0; -1: never */
     long absent, async;   /* ranks of NCCL; -1: none */
+    long stuck;           /* a device; -1: none */
     bool gone;
     struct fake_block *block;
     struct fake_copy *copy;

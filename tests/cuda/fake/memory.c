@@ -133,6 +133,18 @@ static void drop_accesses(struct fake_block *block)
     }
 }
 
+/* The real call waits for the device, or for all of them, and never returns. */
+static cudaError_t check_hang(struct fake *fake, const struct fake_block *block)
+{
+    for (int i = 0; i < FAKE_STREAMS; i++) {
+        const struct CUstream_st *stream = fake->stream[i];
+        if (stream && (stream->hangs || stream->waits) &&
+            (block->device < 0 || block->device == stream->device))
+            return fake_fault(fake, "memory is given back while stream %d hangs", i);
+    }
+    return cudaSuccess;
+}
+
 /* Pinned memory must be at rest; for device memory the runtime waits. */
 static cudaError_t check_rest(struct fake *fake, const struct fake_block *block)
 {
@@ -152,7 +164,7 @@ static cudaError_t release(struct fake *fake, void *buffer, bool host)
         return cudaSuccess;
     if (!block || offset > 0 || host != (block->device < 0))
         return fake_fault(fake, "memory is given back that was never handed out");
-    if (host && check_rest(fake, block) != cudaSuccess)
+    if ((host && check_rest(fake, block) != cudaSuccess) || check_hang(fake, block) != cudaSuccess)
         return cudaErrorAssert;
     while (*at != block)
         at = &(*at)->next;
@@ -357,14 +369,14 @@ static cudaError_t ask(struct fake *fake, bool hangs, const uint64_t *clock)
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     struct fake *fake = fake_enter();
-    return fake_leave(fake, ask(fake, stream->hangs, fake->clock[stream->number]));
+    return fake_leave(fake, ask(fake, stream->hangs || stream->waits, fake->clock[stream->number]));
 }
 
 /* Nobody waits for what never ends: the real call would not return. */
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     struct fake *fake = fake_enter();
-    const cudaError_t code = ask(fake, stream->hangs, fake->clock[stream->number]);
+    const cudaError_t code = ask(fake, stream->hangs || stream->waits, fake->clock[stream->number]);
     if (code != cudaErrorNotReady)
         return fake_leave(fake, code);
     return fake_leave(fake, fake_fault(fake, "waiting without a deadline for a stream that hangs"));
@@ -393,7 +405,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (code == cudaSuccess) {
         memcpy(event->clock, fake->clock[stream->number], sizeof event->clock);
         event->stream = stream->number;
-        event->hangs = stream->hangs;
+        event->hangs = stream->hangs || stream->waits;
     }
     return fake_leave(fake, code);
 }

@@ -14,11 +14,8 @@ static void set_word(struct fake *fake, const char *word)
     const struct {
         const char *name;
         long *count;
-    } counts[] = {{"oom=", &fake->oom},
-                  {"lost=", &fake->lost},
-                  {"hang=", &fake->hang},
-                  {"absent=", &fake->absent},
-                  {"async=", &fake->async}};
+    } counts[] = {{"oom=", &fake->oom},       {"lost=", &fake->lost},   {"hang=", &fake->hang},
+                  {"absent=", &fake->absent}, {"async=", &fake->async}, {"stuck=", &fake->stuck}};
     if (strncmp(word, "devices=", 8) == 0)
         fake->devices = (int)strtol(word + 8, NULL, 10);
     if (strncmp(word, "memory=", 7) == 0)
@@ -26,6 +23,9 @@ static void set_word(struct fake *fake, const char *word)
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (strncmp(word, counts[i].name, strlen(counts[i].name)) == 0)
             *counts[i].count = strtol(word + strlen(counts[i].name), NULL, 10);
+    for (int i = 0; strcmp(word, "resume") == 0 && i < FAKE_STREAMS; i++)
+        if (fake->stream[i])
+            fake->stream[i]->hangs = false;
 }
 
 static void set_words(struct fake *fake, const char *words)
@@ -44,7 +44,7 @@ struct fake *fake_enter(void)
         all.ready = true;
         all.devices = 1;
         all.memory = (size_t)64 << 20;
-        all.oom = all.lost = all.hang = all.absent = all.async = -1;
+        all.oom = all.lost = all.hang = all.absent = all.async = all.stuck = -1;
         if (getenv("GA_FAKE_CUDA"))
             set_words(&all, getenv("GA_FAKE_CUDA"));
     }
@@ -161,7 +161,7 @@ cudaError_t fake_begin(struct fake *fake, cudaStream_t stream)
         fake->gone = true;
     if (fake->gone)
         return cudaErrorDevicesUnavailable;
-    if (fake->hang > 0 && --fake->hang == 0)
+    if ((fake->hang > 0 && --fake->hang == 0) || fake->stuck == stream->device)
         stream->hangs = true;
     fake_join(fake->clock[stream->number], fake->host);
     fake->clock[stream->number][stream->number] = ++fake->count[stream->number];

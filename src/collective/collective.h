@@ -6,8 +6,9 @@
  * the compute room are free of order, so every transport and algorithm gives the same bits for
  * them.
  *
- * Errors: 0 or a negative ga_code with text. After a failure the group is unusable until it is
- * closed.
+ * Errors: 0 or a negative ga_code with text, which names the members at fault where the transport
+ * knows them. After a failed all-reduce or broadcast the group is unusable until it is closed; a
+ * failed reduce, which leaves the members' buffers as they were, may be tried again.
  */
 #ifndef GA_COLLECTIVE_COLLECTIVE_H
 #define GA_COLLECTIVE_COLLECTIVE_H

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "support/support.h"
@@ -59,18 +60,27 @@ void test_fake_set(const char *words)
     set.function(words);
 }
 
-void test_no_faults(void)
+static size_t faults(const char **text)
 {
     union {
         void *object;
         size_t (*function)(const char **text);
-    } faults = {NULL};
-    const char *text = "";
-    if (!test_on_the_fake())
-        return;
-    faults.object = symbol("fake_faults");
-    if (!faults.object)
+    } found = {symbol("fake_faults")};
+    if (!found.object)
         fail_msg("no fake runtime is loaded: expected its folder first on LD_LIBRARY_PATH");
-    if (faults.function(&text) > 0)
+    return found.function(text);
+}
+
+void test_fault(const char *part)
+{
+    const char *text = "";
+    if (faults(&text) == 0 || !strstr(text, part))
+        fail_msg("the fake runtime found \"%s\", expected \"%s\" in it", text, part);
+}
+
+void test_no_faults(void)
+{
+    const char *text = "";
+    if (test_on_the_fake() && faults(&text) > 0)
         fail_msg("the fake runtime found: %s", text);
 }

@@ -20,6 +20,9 @@ bool test_on_the_fake(void);
 /* Words for the fake runtime, as in fake.h; fails the test on a real card. */
 void test_fake_set(const char *words);
 
+/* Fails unless the fake runtime has found a fault since the last call, the first with this part. */
+void test_fault(const char *part);
+
 /* Fails where the fake runtime has found a fault since the last call. */
 void test_no_faults(void);
 

@@ -41,6 +41,22 @@ static double get(const void *buffer, enum ga_type type, size_t i)
     return type == GA_FLOAT32 ? (double)((const float *)buffer)[i] : ((const double *)buffer)[i];
 }
 
+/* Each member's own input into its buffer. */
+static void fleet_fill(struct fleet *f)
+{
+    for (size_t rank = 0; rank < f->ranks; rank++) {
+        if (!f->buffer[rank])
+            continue;
+        for (size_t i = 0; i < f->count; i++) {
+            if (f->type == GA_FLOAT32)
+                ((float *)f->host)[i] = (float)input(rank, i, f->type);
+            else
+                ((double *)f->host)[i] = input(rank, i, f->type);
+        }
+        ok(ga_buffer_copy_in(f->compute, f->buffer[rank], f->host, f->bytes));
+    }
+}
+
 /* Rank r lies on card r mod cards; without members only the result is there. */
 static void fleet_open(struct fleet *f, size_t ranks, size_t count, enum ga_type type, int members)
 {
@@ -64,14 +80,8 @@ static void fleet_open(struct fleet *f, size_t ranks, size_t count, enum ga_type
             continue;
         f->buffer[rank] = ga_buffer_alloc(f->compute, f->bytes, rank % f->cards);
         assert_non_null(f->buffer[rank]);
-        for (size_t i = 0; i < count; i++) {
-            if (type == GA_FLOAT32)
-                ((float *)f->host)[i] = (float)input(rank, i, type);
-            else
-                ((double *)f->host)[i] = input(rank, i, type);
-        }
-        ok(ga_buffer_copy_in(f->compute, f->buffer[rank], f->host, f->bytes));
     }
+    fleet_fill(f);
 }
 
 #define MEMBER_KINDS 5
@@ -192,43 +202,123 @@ static void test_refusals(void **state)
     fleet_close(&f);
 }
 
-/* A rank of NCCL that fails or stays away: an error with its card, within the deadline; then a new
- * group works. */
-static void check_culprit(const char *words, const char *says)
+static int reduce(struct fleet *f)
+{
+    return f->kind->reduce(f->group, (const void *const *)f->buffer, f->result, f->count, f->type);
+}
+
+static void assert_says(const char *part)
+{
+    if (!strstr(ga_error_text(), part))
+        fail_msg("\"%s\", expected \"%s\" in it", ga_error_text(), part);
+}
+
+/* Something goes wrong in the third collective of five replicas on three cards: an error with the
+ * culprit, within the deadline; the buffers are as they were and can be reduced again. After a
+ * failed all-reduce a new group works. */
+static void check_culprit(const char *words, const char *const *says, const char *after)
 {
     struct fleet f;
     if (!test_on_the_fake())
         ga_test_skip("only the fake runtime fails on demand");
-    if (test_cards(test_cuda("exact")) < 3)
+    if (test_cards(test_cuda("exact")) != 3)
         ga_test_skip("three cards are needed");
     setenv("GA_CUDA_DEADLINE", "0.2", 1);
     fleet_open(&f, 5, 100, GA_FLOAT64, 0);
-    ok(f.kind->reduce(f.group, (const void *const *)f.buffer, f.result, f.count, f.type));
+    ok(reduce(&f));
+    ok(reduce(&f));
     test_fake_set(words);
-    assert_int_equal(
-        f.kind->reduce(f.group, (const void *const *)f.buffer, f.result, f.count, f.type), GA_EIO);
-    if (!strstr(ga_error_text(), says))
-        fail_msg("\"%s\", expected \"%s\" in it", ga_error_text(), says);
-    assert_true(f.kind->reduce(f.group, (const void *const *)f.buffer, f.result, f.count, f.type) <
-                0);
-    test_fake_set("absent=-1 async=-1");
+    assert_int_equal(reduce(&f), GA_EIO);
+    for (size_t i = 0; says[i]; i++)
+        assert_says(says[i]);
+    test_fake_set(after);
+    check_reduce(&f);
+    test_fake_set(words);
+    assert_int_equal(f.kind->all_reduce(f.group, f.buffer, f.count, f.type), GA_EIO);
+    assert_int_equal(f.kind->all_reduce(f.group, f.buffer, f.count, f.type), GA_ESTATE);
+    test_fake_set(after);
     f.kind->close(f.group);
+    fleet_fill(&f);
     ok(f.kind->open(&f.group, f.ranks));
     check_reduce(&f);
     fleet_close(&f);
     unsetenv("GA_CUDA_DEADLINE");
 }
 
-static void test_a_rank_that_never_arrives(void **state)
+static void test_a_rank_that_never_ends(void **state)
 {
+    static const char *const says[] = {"collective 3, 100 doubles: no answer after 0.2 s from ",
+                                       "cuda:1 (replicas 1, 4)", NULL};
     (void)state;
-    check_culprit("absent=1", "no answer after 0.2 s from cuda:");
+    check_culprit("absent=1", says, "absent=-1");
 }
 
 static void test_a_rank_that_fails(void **state)
 {
+    static const char *const says[] = {
+        "collective 3, 100 doubles: cuda:2 (replica 2) failed: ", "internal error", NULL};
     (void)state;
-    check_culprit("async=2", "cuda:2 failed: remote process exited");
+    check_culprit("async=2", says, "async=-1");
+}
+
+/* A card whose work before the sum does not end is named, and the others wait; it is lost until a
+ * run starts anew after it has ended. What it held is left with it, for freeing would not return.
+ */
+static void test_a_card_that_is_stuck(void **state)
+{
+    struct fleet f;
+    (void)state;
+    if (!test_on_the_fake() || test_cards(test_cuda("exact")) != 3)
+        ga_test_skip("three cards of the fake runtime are needed");
+    setenv("GA_CUDA_DEADLINE", "0.2", 1);
+    fleet_open(&f, 5, 100, GA_FLOAT64, 0);
+    ok(reduce(&f));
+    test_fake_set("stuck=1");
+    assert_int_equal(reduce(&f), GA_EIO);
+    assert_says("collective 2, 100 doubles: cuda:1 (replicas 1, 4) did not arrive within 0.2 s, "
+                "the last it reached is 1");
+    assert_says("there waited: cuda:0 (replicas 0, 3), cuda:2 (replica 2)");
+    ga_buffer_revive(f.compute);
+    assert_int_equal(reduce(&f), GA_EIO);
+    assert_says("cuda:1: what it was given before has not ended");
+    fleet_close(&f);
+    test_fake_set("stuck=-1 resume");
+    ga_buffer_revive(f.compute);
+    fleet_open(&f, 5, 100, GA_FLOAT64, 0);
+    check_reduce(&f);
+    fleet_close(&f);
+    unsetenv("GA_CUDA_DEADLINE");
+}
+
+/* What a caller might get wrong ends in an error, and the fake knows why. */
+static void check_planted(struct fleet *f, int code, const char *fault)
+{
+    if (code >= 0)
+        fail_msg("no error, expected one with \"%s\"", fault);
+    if (fault)
+        test_fault(fault);
+    f->kind->close(f->group);
+    ok(f->kind->open(&f->group, f->ranks));
+    check_reduce(f);
+}
+
+static void test_planted_faults(void **state)
+{
+    struct fleet f;
+    void *own = NULL;
+    (void)state;
+    if (!test_on_the_fake())
+        ga_test_skip("a real card need not notice");
+    fleet_open(&f, 5, 100, GA_FLOAT64, 0);
+    check_planted(&f, f.kind->all_reduce(f.group, f.buffer, f.bytes, f.type),
+                  f.cards < 5 ? "no memory of a device" : "shorter than the count");
+    own = f.buffer[3];
+    f.buffer[3] = f.host;
+    assert_int_equal(reduce(&f), GA_EINTERNAL);
+    assert_says("a buffer of a GPU was expected");
+    f.buffer[3] = own;
+    check_planted(&f, GA_EINTERNAL, NULL);
+    fleet_close(&f);
 }
 
 int main(void)
@@ -239,8 +329,10 @@ int main(void)
         cmocka_unit_test(test_broadcast),
         cmocka_unit_test(test_without_nccl),
         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_a_rank_that_never_arrives),
+        cmocka_unit_test(test_a_rank_that_never_ends),
         cmocka_unit_test(test_a_rank_that_fails),
+        cmocka_unit_test(test_a_card_that_is_stuck),
+        cmocka_unit_test(test_planted_faults),
     };
     return ga_test_main(tests);
 }

@@ -41,4 +41,31 @@ done
 for nth in 20 100 250; do
     expect "hangs at $nth" "devices=2 hang=$nth" "run 9" "no answer after 0"
 done
+expect "a rank fails" "devices=3 async=1" "run 9" "cuda:1 (replica 1) failed: internal error"
+expect "a rank never ends" "devices=3 absent=1" "run 9" "no answer after 0.2 s from cuda:0 (replica 0), cuda:1 (replica 1)"
+
+# recovers NAME FAKE HOW: after the failure run or reset goes on with the same cards; or the run ends up
+# on the CPU. In the end it holds what the CPU's run holds after two updates.
+want=$("$program" --batch -e "set replicas 3" -e "run 2" -e "print hash" | tail -n 1)
+recovers() {
+    name=$1 fake=$2
+    shift 2
+    said=$(GA_FAKE_CUDA="$fake" GA_CUDA_DEADLINE=0.2 "$program" --plain -e "set device cuda replicas 3" -e "run 2" \
+        "$@" -e "print hash" 2>&1)
+    if [ "$(echo "$said" | tail -n 1)" != "$want" ]; then
+        echo "$name: expected $want at the end of: $said"
+        status=1
+    fi
+    case $said in
+        *"is given back"* | *"a wait is missing"*) echo "$name: the fake runtime found a fault: $said"; status=1 ;;
+    esac
+}
+
+recovers "memory, run again" "devices=2 oom=5" -e "run 2"
+recovers "memory, reset" "devices=2 oom=5" -e reset -e "run 2"
+recovers "a rank fails, run again" "devices=3 async=1" -e "run 2"
+recovers "hangs, to the CPU" "devices=2 hang=20" -e "set device cpu" -e reset -e "run 2"
+recovers "hangs, without that card" "devices=2 hang=20" -e "set devices cuda:0" -e reset -e "run 2"
+recovers "lost, to the CPU" "devices=3 lost=60" -e "set device cpu" -e reset -e "run 2"
+recovers "a rank never ends, to the CPU" "devices=3 absent=2" -e "set device cpu" -e reset -e "run 2"
 exit $status

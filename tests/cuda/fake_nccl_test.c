@@ -62,10 +62,18 @@ static void team_open(struct team *t)
     }
 }
 
+static void abort_ranks(struct team *t, int count)
+{
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(ncclCommAbort(t->comm[i]), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+}
+
 static void team_close(struct team *t)
 {
+    abort_ranks(t, CARDS);
     for (int i = 0; i < CARDS; i++) {
-        assert_int_equal(ncclCommAbort(t->comm[i]), ncclSuccess);
         fine(cudaStreamDestroy(t->stream[i]));
         fine(cudaFree(t->buffer[i]));
     }
@@ -150,6 +158,90 @@ static void test_different_counts(void **state)
     team_close(&t);
 }
 
+static void test_different_types(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    for (int i = 0; i < CARDS; i++)
+        assert_int_equal(ncclAllReduce(t.buffer[i], t.buffer[i], N, i == 2 ? ncclFloat : ncclDouble,
+                                       ncclSum, t.comm[i], t.stream[i]),
+                         ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclInvalidUsage);
+    assert_fault("different collectives");
+    team_close(&t);
+}
+
+/* It skips one and comes to the next; and it never comes at all. */
+static void test_a_rank_that_goes_on(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    for (int i = 0; i < CARDS; i++) {
+        if (i != 1)
+            assert_int_equal(sum(&t, i, N), ncclSuccess);
+        assert_int_equal(sum(&t, i, N / 2), ncclSuccess);
+    }
+    assert_int_equal(ncclGroupEnd(), ncclInvalidUsage);
+    assert_fault("different collectives");
+    team_close(&t);
+
+    team_open(&t);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    assert_int_equal(sum(&t, 0, N), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    assert_int_equal(ncclCommDestroy(t.comm[0]), ncclInvalidUsage);
+    assert_fault("in the middle of a collective");
+    for (int i = 1; i < CARDS; i++)
+        assert_int_equal(ncclCommDestroy(t.comm[i]), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+    for (int i = 0; i < CARDS; i++) {
+        fine(cudaStreamDestroy(t.stream[i]));
+        fine(cudaFree(t.buffer[i]));
+    }
+}
+
+/* Work before the sum that never ends holds the sum, and with it the others. */
+static void test_a_card_that_is_stuck(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    fake_set("stuck=1");
+    fine(cudaMemsetAsync(t.buffer[1], 0, sizeof t.host, t.stream[1]));
+    fake_set("stuck=-1");
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    for (int i = 0; i < CARDS; i++)
+        assert_int_equal(sum(&t, i, N), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclSuccess);
+    for (int i = 0; i < CARDS; i++)
+        assert_int_equal(cudaStreamQuery(t.stream[i]), cudaErrorNotReady);
+    assert_int_equal(fake_faults(NULL), 0);
+    team_close(&t);
+}
+
+static void test_closing_apart(void **state)
+{
+    struct team t;
+    (void)state;
+    team_open(&t);
+    assert_int_equal(ncclCommAbort(t.comm[0]), ncclInvalidUsage);
+    assert_fault("closed outside a group");
+    assert_int_equal(ncclGroupStart(), ncclSuccess);
+    assert_int_equal(ncclCommDestroy(t.comm[1]), ncclSuccess);
+    assert_int_equal(ncclGroupEnd(), ncclInvalidUsage);
+    assert_fault("some ranks of a team and not the others");
+    abort_ranks(&(struct team){.comm = {t.comm[2]}}, 1);
+    for (int i = 0; i < CARDS; i++) {
+        fine(cudaStreamDestroy(t.stream[i]));
+        fine(cudaFree(t.buffer[i]));
+    }
+}
+
 static void test_outside_a_group(void **state)
 {
     struct team t;
@@ -184,8 +276,7 @@ static void test_two_ranks_on_one_card(void **state)
     fake_set("devices=3");
     assert_int_equal(open_ranks(&t, devices), ncclInvalidUsage);
     assert_fault("duplicate GPU");
-    assert_int_equal(ncclCommAbort(t.comm[0]), ncclSuccess);
-    assert_int_equal(ncclCommAbort(t.comm[1]), ncclSuccess);
+    abort_ranks(&t, 2);
 }
 
 /* The buffer is still being filled on another stream. */
@@ -212,6 +303,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_is_wrong),      cmocka_unit_test(test_count_in_bytes),
         cmocka_unit_test(test_a_rank_that_skips),     cmocka_unit_test(test_different_counts),
+        cmocka_unit_test(test_different_types),       cmocka_unit_test(test_a_rank_that_goes_on),
+        cmocka_unit_test(test_a_card_that_is_stuck),  cmocka_unit_test(test_closing_apart),
         cmocka_unit_test(test_outside_a_group),       cmocka_unit_test(test_wrong_card),
         cmocka_unit_test(test_two_ranks_on_one_card), cmocka_unit_test(test_missing_wait),
     };

@@ -1,7 +1,10 @@
 #include "collective/nccl/cards.h"
 
 #include <cuda_runtime_api.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +18,15 @@ struct part {
     struct ga_cuda_room room;
 };
 
+#define AWAY UINT8_MAX
+_Static_assert(GA_CUDA_PLACES < AWAY, "a card's number fits beside AWAY");
+
 struct ga_group {
     size_t ranks;
     atomic_bool aborted;
+    bool spoiled;         /* buffers of members hold sums of some of them */
+    uint64_t number;      /* of the collective under way, from 1 */
+    uint8_t *place;       /* rank's card in it; AWAY: takes no part */
     struct ga_team *team; /* of the cards that met last by NCCL */
     struct part part[GA_CUDA_PLACES];
 };
@@ -44,8 +53,12 @@ static int cards_open(struct ga_group **out, size_t ranks)
     if (ranks == 0)
         return ga_cuda_host()->fail(GA_EINPUT, "a collective needs at least 1 rank");
     group = calloc(1, sizeof *group);
-    if (!group)
+    if (group)
+        group->place = calloc(ranks, sizeof *group->place);
+    if (!group || !group->place) {
+        free(group);
         return ga_cuda_host()->fail(GA_ENOMEM, "no memory for a group of %zu ranks", ranks);
+    }
     group->ranks = ranks;
     *out = group;
     return GA_OK;
@@ -55,25 +68,24 @@ static void part_close(struct part *part)
 {
     if (!part->stream)
         return;
-    if (ga_cuda_use(part->room.place) < 0 ||
-        ga_cuda_check((int)cudaStreamDestroy(part->stream), part->room.place, "closing a stream") <
-            0)
-        ga_cuda_note();
+    ga_cuda_stream_close(part->stream, part->room.place);
     ga_cuda_room_fini(&part->room);
 }
 
 static void cards_close(struct ga_group *group)
 {
-    for (size_t place = 0; group && place < GA_CUDA_PLACES; place++)
+    if (!group)
+        return;
+    for (size_t place = 0; place < GA_CUDA_PLACES; place++)
         part_close(&group->part[place]);
-    if (group)
-        ga_team_close(group->team);
+    ga_team_close(group->team);
+    free(group->place);
     free(group);
 }
 
 static int cards_poll(struct ga_group *group)
 {
-    if (atomic_load(&group->aborted))
+    if (atomic_load(&group->aborted) || group->spoiled)
         return ga_cuda_host()->fail(GA_ESTATE, "the collective group was aborted");
     return ga_cuda_poll();
 }
@@ -129,9 +141,34 @@ static int add(struct ga_group *group, size_t place, void *to, const void *from,
                          place, "adding replicas");
 }
 
+/* Who computes on this card: "replica 1" or "replicas 1, 4"; nothing where nobody does. */
+static void write_replicas(const void *self, size_t place, char *out, size_t size)
+{
+    const struct ga_group *group = self;
+    size_t length = 0;
+    size_t count = 0;
+    char list[96] = "";
+    for (size_t rank = 0; rank < group->ranks; rank++) {
+        if (group->place[rank] != place)
+            continue;
+        if (length + 24 < sizeof list)
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s%zu",
+                                       count > 0 ? ", " : "", rank);
+        else if (strcmp(list + length - 3, "...") != 0)
+            length += (size_t)snprintf(list + length, sizeof list - length, ", ...");
+        count++;
+    }
+    snprintf(out, size, count > 0 ? "replica%s %s" : "", count > 1 ? "s" : "", list);
+}
+
 static int wait(struct ga_group *group, size_t place)
 {
-    return ga_cuda_wait(group->part[place].stream, place, "a collective");
+    char who[128];
+    if (ga_cuda_wait(group->part[place].stream, place, "a collective") == GA_OK)
+        return GA_OK;
+    write_replicas(group, place, who, sizeof who);
+    return ga_cuda_host()->fail_within(
+        who[0] ? "collective %" PRIu64 ", %s" : "collective %" PRIu64, group->number, who);
 }
 
 /* The first buffer of a card is where its sum grows, if it may, or is copied to there. */
@@ -154,23 +191,23 @@ static int join_rank(struct sum *s, size_t rank)
     size_t place = 0;
     if (ga_cuda_place_of(s->buffers[rank], &place) < 0 || part_take(s->group, place) < 0)
         return ga_cuda_host()->error_code();
+    s->group->place[rank] = (uint8_t)place;
     if (!s->partial[place])
         return first_of_card(s, rank, place);
     return add(s->group, place, s->partial[place], s->buffers[rank], s->count, s->type);
 }
 
+/* Each card's own sum, under way in the card's stream. */
 static int join_ranks(struct sum *s)
 {
     int code = GA_OK;
+    memset(s->group->place, AWAY, s->group->ranks);
     for (size_t rank = 0; code == GA_OK && rank < s->group->ranks; rank++)
         if (s->buffers[rank])
             code = join_rank(s, rank);
-    for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++) {
-        if (!s->partial[place])
-            continue;
-        s->card[s->cards++] = place;
-        code = wait(s->group, place);
-    }
+    for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++)
+        if (s->partial[place])
+            s->card[s->cards++] = place;
     return code;
 }
 
@@ -191,9 +228,14 @@ static int join_card(struct sum *s, size_t place)
     return code;
 }
 
+/* By copies: each card's sum is waited for, the others' join the result's. */
 static int join_cards(struct sum *s)
 {
-    int code = part_take(s->group, s->place);
+    int code = GA_OK;
+    for (size_t i = 0; code == GA_OK && i < s->cards; i++)
+        code = wait(s->group, s->card[i]);
+    if (code == GA_OK)
+        code = part_take(s->group, s->place);
     for (size_t i = 0; code == GA_OK && i < s->cards; i++)
         if (s->card[i] != s->place)
             code = join_card(s, s->card[i]);
@@ -220,16 +262,27 @@ static int join_by_team(struct sum *s)
     void *buffer[GA_CUDA_PLACES];
     struct CUstream_st *stream[GA_CUDA_PLACES];
     size_t root = 0;
+    struct ga_team_sum sum = {.buffer = buffer,
+                              .stream = stream,
+                              .count = s->count,
+                              .type = s->type,
+                              .number = s->group->number,
+                              .who = write_replicas,
+                              .self = s->group};
     int code = find_team(s);
     for (size_t i = 0; i < s->cards; i++) {
         buffer[i] = s->partial[s->card[i]];
         stream[i] = s->group->part[s->card[i]].stream;
         root = s->card[i] == s->place ? i : root;
     }
+    sum.root = s->everywhere ? GA_TEAM_ALL : root;
     if (code == GA_OK)
-        code = ga_team_sum(s->group->team, buffer, s->everywhere ? GA_TEAM_ALL : root, s->count,
-                           s->type, stream);
+        code = ga_team_sum(s->group->team, &sum);
     s->by_team = true;
+    if (code < 0) {
+        ga_team_close(s->group->team);
+        s->group->team = NULL;
+    }
     if (code < 0 || s->partial[s->place])
         return code;
     code = part_take(s->group, s->place);
@@ -238,14 +291,21 @@ static int join_by_team(struct sum *s)
     return code == GA_OK ? wait(s->group, s->place) : code;
 }
 
-static int sum_up(struct sum *s)
+/* After a failure nothing of the group is under way any more where cards still answer: the members'
+ * buffers are their owners' again. The thread's error stays. */
+static int settle(struct ga_group *group, int code)
 {
-    int code = check(s->group, s->count, s->type);
-    s->bytes = s->count * type_bytes(s->type);
-    if (code < 0 || s->count == 0)
-        return code;
-    if (!s->everywhere)
-        code = ga_cuda_place_of(s->result, &s->place);
+    char text[GA_ERROR_TEXT];
+    snprintf(text, sizeof text, "%s", ga_cuda_host()->error_text());
+    for (size_t place = 0; place < GA_CUDA_PLACES; place++)
+        if (group->part[place].stream && !ga_cuda_is_lost(place))
+            (void)ga_cuda_wait(group->part[place].stream, place, "a collective that failed");
+    return ga_cuda_host()->fail((enum ga_code)code, "%s", text);
+}
+
+static int join_all(struct sum *s)
+{
+    int code = s->everywhere ? GA_OK : ga_cuda_place_of(s->result, &s->place);
     if (code == GA_OK)
         code = join_ranks(s);
     if (code < 0 || (s->everywhere && s->cards == 0))
@@ -255,6 +315,17 @@ static int sum_up(struct sum *s)
         s->result = s->partial[s->place];
     }
     return s->cards > 1 && ga_team_available() ? join_by_team(s) : join_cards(s);
+}
+
+static int sum_up(struct sum *s)
+{
+    int code = check(s->group, s->count, s->type);
+    s->bytes = s->count * type_bytes(s->type);
+    s->group->number++;
+    if (code < 0 || s->count == 0)
+        return code;
+    code = join_all(s);
+    return code < 0 ? settle(s->group, code) : GA_OK;
 }
 
 static int cards_reduce(struct ga_group *group, const void *const *buffers, void *result,
@@ -276,6 +347,7 @@ static int copy_to_all(struct ga_group *group, void *const *buffers, const void 
         if (!buffers[rank])
             continue;
         code = ga_cuda_place_of(buffers[rank], &place);
+        group->place[rank] = (uint8_t)place;
         if (code == GA_OK)
             code = part_take(group, place);
         if (near)
@@ -286,7 +358,7 @@ static int copy_to_all(struct ga_group *group, void *const *buffers, const void 
     for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++)
         if (group->part[place].stream)
             code = wait(group, place);
-    return code;
+    return code < 0 ? settle(group, code) : GA_OK;
 }
 
 static int cards_all_reduce(struct ga_group *group, void *const *buffers, size_t count,
@@ -298,6 +370,7 @@ static int cards_all_reduce(struct ga_group *group, void *const *buffers, size_t
                     .count = count,
                     .type = type};
     const int code = sum_up(&s);
+    group->spoiled = group->spoiled || code < 0;
     if (code < 0 || s.cards == 0)
         return code;
     return copy_to_all(group, buffers, s.result, s.by_team ? s.partial : NULL, s.bytes);
@@ -312,6 +385,8 @@ static int cards_broadcast(struct ga_group *group, void *const *buffers, size_t 
         return ga_cuda_host()->fail(
             GA_EINPUT, "broadcast from rank %zu: expected a member of 0..%zu with a buffer", root,
             group->ranks - 1);
+    group->number++;
+    memset(group->place, AWAY, group->ranks);
     return copy_to_all(group, buffers, buffers[root], NULL, count * type_bytes(type));
 }
 

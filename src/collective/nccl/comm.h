@@ -2,7 +2,7 @@
  * NCCL between cards of this process: one rank on each card, all of them driven by the calling
  * thread in groups. Communicators do not block: each call is polled until it is done, fails, or has
  * taken longer than GA_CUDA_DEADLINE allows (compute/cuda/device.h); then all ranks are aborted and
- * the error names the cards that were not done. A build without NCCL has the same functions, which
+ * the error names the culprit. A build without NCCL has the same functions, which
  * say so.
  *
  * Threads: one at a time for a team.
@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "compute/compute.h"
 
@@ -28,13 +29,26 @@ int ga_team_open(struct ga_team **out, const size_t *places, size_t count);
 void ga_team_close(struct ga_team *team); /* NULL is fine */
 bool ga_team_is_on(const struct ga_team *team, const size_t *places, size_t count);
 
+/* One sum over the ranks of a team. */
+struct ga_team_sum {
+    void *const *buffer;               /* rank i's, on its card */
+    struct CUstream_st *const *stream; /* rank i's: the sum comes behind what is in it */
+    size_t root;                       /* the rank that gets the sum; GA_TEAM_ALL: every one */
+    size_t count;                      /* elements */
+    enum ga_type type;
+    uint64_t number; /* of this collective, for errors */
+    /* Says who computes on a card: "replicas 1, 4"; for errors. */
+    void (*who)(const void *self, size_t place, char *out, size_t size);
+    const void *self;
+};
+#define GA_TEAM_ALL ((size_t)-1)
+
 /*
- * Sums `count` elements over the ranks: buffer[i] on rank i's card, worked on in stream[i]. With a
- * root the sum is that rank's alone, else every rank's; in place. Ends when all is done. After a
+ * In place; ends when all is done. Where the time is up the error names the cards whose earlier
+ * work has not ended, so that they never came to the sum, and else those that came and did not end;
+ * where ranks fail, one that failed by itself rather than one that saw another fail. After a
  * failure the team is of no use.
  */
-int ga_team_sum(struct ga_team *team, void *const *buffer, size_t root, size_t count,
-                enum ga_type type, struct CUstream_st *const *stream);
-#define GA_TEAM_ALL ((size_t)-1)
+int ga_team_sum(struct ga_team *team, const struct ga_team_sum *sum);
 
 #endif

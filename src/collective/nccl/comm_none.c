@@ -34,10 +34,10 @@ bool ga_team_is_on(const struct ga_team *team, const size_t *places, size_t coun
     return false;
 }
 
-int ga_team_sum(struct ga_team *team, void *const *buffer, size_t root, size_t count,
-                enum ga_type type, struct CUstream_st *const *stream)
+int ga_team_sum(struct ga_team *team, const struct ga_team_sum *sum)
 {
-    (void)team, (void)buffer, (void)root, (void)type, (void)stream;
-    return ga_cuda_host()->fail(
-        GA_EUNSUPPORTED, "a sum of %zu elements by NCCL: this build was made without it", count);
+    (void)team;
+    return ga_cuda_host()->fail(GA_EUNSUPPORTED,
+                                "a sum of %zu elements by NCCL: this build was made without it",
+                                sum->count);
 }

@@ -4,9 +4,11 @@
  * added from the last to the first, so that a result that hangs on the order shows.
  *
  * Faults: two ranks on one card, ranks that ask for different things, buffers that are shorter than
- * the count, a rank used before it is open, a call for one of several ranks outside a group. Words
- * for fake_set() beside those of the runtime: "absent=R": rank R never arrives; "async=R": rank R
- * fails in the background at the next collective.
+ * the count, a rank used before it is open, a call for one of several ranks outside a group, also
+ * one that closes it (real ones wait for each other there), a group that closes some and not all.
+ * Words for fake_set() beside those of the runtime: "absent=R": rank R never does what it is
+ * asked for; "async=R": rank R fails in the background at the next collective, and its peers see
+ * it.
  */
 #include <nccl.h>
 #include <stdio.h>
@@ -35,6 +37,7 @@ struct ncclComm {
     struct team *team;
     int rank, device;
     ncclResult_t async;
+    bool absent;
     int looks; /* how often it has been asked whether it is open */
     struct call queue[QUEUED];
     size_t asked, done;
@@ -42,7 +45,7 @@ struct ncclComm {
 
 struct team {
     uint64_t id;
-    int ranks;
+    int ranks, left; /* left: in the group under way */
     struct ncclComm *comm[RANKS];
 };
 
@@ -58,7 +61,9 @@ ncclResult_t ncclGetVersion(int *version)
 
 const char *ncclGetErrorString(ncclResult_t result)
 {
-    return result == ncclSuccess        ? "no error"
+    return result == ncclSuccess ? "no error"
+           : result == ncclInternalError
+               ? "internal error - please report this issue to the NCCL developers"
            : result == ncclInvalidUsage ? "invalid usage"
            : result == ncclRemoteError  ? "remote process exited or there was a network error"
                                         : "unhandled cuda error";
@@ -161,11 +166,14 @@ static ncclResult_t leave(struct fake *fake, struct ncclComm *comm, bool aborted
     struct team *team = comm->team;
     const bool pending = comm->done < comm->asked;
     for (; comm->done < comm->asked; comm->done++)
-        comm->queue[comm->done % QUEUED].stream->hangs = false;
+        comm->queue[comm->done % QUEUED].stream->waits = false;
     team->comm[comm->rank] = NULL;
+    team->left++;
     if (members(team) == 0)
         team->id = 0;
     free(comm);
+    if (depth == 0 && team->ranks > 1)
+        return fault(fake, "one of several ranks is closed outside a group");
     return pending && !aborted ? fault(fake, "a rank is closed in the middle of a collective")
                                : ncclSuccess;
 }
@@ -252,7 +260,7 @@ static ncclResult_t run(struct fake *fake, struct team *team, struct call *const
     char *sum = calloc(bytes > 0 ? bytes : 1, 1);
     cudaError_t code = sum ? cudaSuccess : cudaErrorMemoryAllocation;
     for (int i = 0; i < team->ranks; i++) {
-        call[i]->stream->hangs = false;
+        call[i]->stream->waits = false;
         fake_join(clock, fake->clock[call[i]->stream->number]);
     }
     for (int i = team->ranks; code == cudaSuccess && i-- > 0;)
@@ -276,9 +284,11 @@ static ncclResult_t advance(struct fake *fake, struct team *team)
     while (result == ncclSuccess) {
         for (int i = 0; i < team->ranks; i++) {
             struct ncclComm *comm = team->comm[i];
-            if (!comm || comm->async != ncclSuccess || comm->done == comm->asked)
+            if (!comm || comm->async != ncclSuccess || comm->absent || comm->done == comm->asked)
                 return ncclSuccess;
             call[i] = &comm->queue[comm->done % QUEUED];
+            if (call[i]->stream->hangs)
+                return ncclSuccess;
             if (!alike(call[i], call[0]))
                 return fault(fake, "ranks ask for different collectives");
         }
@@ -302,17 +312,25 @@ static ncclResult_t ask(struct fake *fake, struct ncclComm *comm, const struct c
         return ncclUnhandledCudaError;
     if (comm->asked - comm->done == QUEUED)
         return fault(fake, "too much is asked of a rank while others are missing");
-    if (fake->absent == comm->rank) {
-        call->stream->hangs = true;
-        return ncclSuccess;
-    }
+    comm->absent = comm->absent || fake->absent == comm->rank;
     if (fake->async == comm->rank) {
-        comm->async = ncclRemoteError;
+        for (int i = 0; i < comm->team->ranks; i++)
+            if (comm->team->comm[i])
+                comm->team->comm[i]->async = i == comm->rank ? ncclInternalError : ncclRemoteError;
         fake->async = -1;
     }
-    call->stream->hangs = true;
+    call->stream->waits = true;
     comm->queue[comm->asked++ % QUEUED] = *call;
     return depth == 0 ? advance(fake, comm->team) : ncclSuccess;
+}
+
+static ncclResult_t end_for(struct fake *fake, struct team *team)
+{
+    const int left = team->left;
+    team->left = 0;
+    if (left > 0)
+        return fault(fake, "a group closes some ranks of a team and not the others");
+    return advance(fake, team);
 }
 
 ncclResult_t ncclGroupStart(void)
@@ -331,7 +349,7 @@ ncclResult_t ncclGroupEnd(void)
         depth--;
     for (size_t i = 0; depth == 0 && result == ncclSuccess && i < TEAMS; i++)
         if (teams[i].id != 0)
-            result = advance(fake, &teams[i]);
+            result = end_for(fake, &teams[i]);
     fake_leave(fake, cudaSuccess);
     return result;
 }

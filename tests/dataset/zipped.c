@@ -95,7 +95,8 @@ static void put_directory(struct ga_text *out, const struct ga_zipped *entry,
     put(out, 0x02014b50, 4);
     put(out, 20, 2);
     put_about(out, entry, packed);
-    put(out, 0, 2 + 2 + 2 + 4); /* comment, disk, attributes */
+    put(out, 0, 6); /* comment, disk, attributes inside */
+    put(out, 0, 4); /* attributes outside */
     put(out, packed->place, 4);
     ga_text_puts(out, entry->name);
     put_extra(out, entry, packed);

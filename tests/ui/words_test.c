@@ -14,6 +14,26 @@
 #include "ui/status.h"
 #include "ui/theme.h"
 
+/* What xterm shows for a colour of its cube (16..231) or its greys. */
+static uint32_t xterm_color(int index)
+{
+    static const uint32_t steps[6] = {0, 95, 135, 175, 215, 255};
+    const int in_cube = index - 16;
+
+    if (index >= 232)
+        return (uint32_t)(8 + 10 * (index - 232)) * 0x010101u;
+    return steps[in_cube / 36] << 16 | steps[in_cube / 6 % 6] << 8 | steps[in_cube % 6];
+}
+
+static void check_contrast(enum ga_theme theme, unsigned role, uint32_t color, double want)
+{
+    const double contrast = ga_color_contrast(color, ga_theme_paper(theme));
+
+    if (contrast < want)
+        fail_msg("role %u of theme %s as #%06x has contrast %.2f, expected %.2f", role,
+                 ga_theme_name(theme), (unsigned)color, contrast, want);
+}
+
 static void colours_stand_out(void **state)
 {
     static const double least[GA_THEMES] = {
@@ -23,9 +43,8 @@ static void colours_stand_out(void **state)
     for (int theme = 0; theme < GA_THEMES; theme++)
         for (unsigned role = 0; role < GA_ROLE_COUNT; role++) {
             const struct ga_style *style = ga_theme_style((enum ga_theme)theme, role);
-            uint32_t paper = ga_theme_paper((enum ga_theme)theme);
-            /* What is read as text needs more than a line or a frame. */
-            bool text = role < GA_ROLE_REPLICA && role != GA_ROLE_BORDER;
+            /* What is read as text, as a replica's figures are, needs more than a frame. */
+            bool text = role != GA_ROLE_BORDER;
             double want = text && least[theme] < 4.5 ? least[theme] * 1.5 : least[theme];
 
             if (style->foreground.rgb == GA_COLOR_DEFAULT) {
@@ -36,10 +55,9 @@ static void colours_stand_out(void **state)
             assert_int_not_equal(theme, GA_THEME_MONO);
             assert_in_range(style->foreground.index256, 16, 255);
             assert_in_range(style->foreground.index16, 0, 15);
-            if (ga_color_contrast((uint32_t)style->foreground.rgb, paper) < want)
-                fail_msg("role %u of theme %s has contrast %.2f, expected %.2f", role,
-                         ga_theme_name((enum ga_theme)theme),
-                         ga_color_contrast((uint32_t)style->foreground.rgb, paper), want);
+            check_contrast((enum ga_theme)theme, role, (uint32_t)style->foreground.rgb, want);
+            check_contrast((enum ga_theme)theme, role, xterm_color(style->foreground.index256),
+                           want);
         }
 }
 
@@ -48,6 +66,10 @@ static void contrast_is_that_of_the_standard(void **state)
     (void)state;
     assert_close(ga_color_contrast(0xffffff, 0x000000), 21, 1e-9);
     assert_close(ga_color_contrast(0x777777, 0xffffff), 4.478, 1e-3);
+    assert_int_equal(xterm_color(16), 0x000000);
+    assert_int_equal(xterm_color(130), 0xaf5f00);
+    assert_int_equal(xterm_color(231), 0xffffff);
+    assert_int_equal(xterm_color(240), 0x585858);
     assert_close(ga_color_contrast(0x123456, 0x123456), 1, 1e-9);
 }
 

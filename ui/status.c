@@ -114,9 +114,10 @@ void ga_status_pending(const struct ga_view *view, struct ga_text *out)
 
 static void add_state(struct parts *parts, const struct ga_scene *scene)
 {
-    bool stopped = *scene->stopped != 0 && !scene->view->running;
-    const char *word = scene->view->running ? "RUN" : stopped ? "STOPPED" : "PAUSED";
-    unsigned role = scene->view->running ? GA_ROLE_GOOD : stopped ? GA_ROLE_BAD : GA_ROLE_WARN;
+    bool running = scene->view->running, stopped = *scene->stopped != 0 && !running;
+    const char *moves = scene->view->jumping ? "JUMP" : "RUN";
+    const char *word = running ? moves : stopped ? "STOPPED" : "PAUSED";
+    unsigned role = running ? GA_ROLE_GOOD : stopped ? GA_ROLE_BAD : GA_ROLE_WARN;
 
     add(parts, 0, 100, role, GA_ATTR_BOLD | GA_ATTR_REVERSE, parts->narrow ? " %s" : " %-7s", word);
     if (stopped)

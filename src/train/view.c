@@ -111,6 +111,7 @@ void ga_engine_publish(struct ga_engine *engine)
     memset(view, 0, sizeof *view);
     view->open = engine->at->run != NULL;
     view->running = engine->at->moving;
+    view->jumping = view->running && engine->at->jump.on;
     memcpy(view->name, engine->at->name, sizeof view->name);
     view->runs = engine->slots;
     view->settings = view->pending = engine->at->draft;

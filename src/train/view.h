@@ -28,6 +28,7 @@ struct ga_view {
     size_t runs;            /* there are */
     bool open;              /* a run exists; else only the settings count */
     bool running;           /* a move is under way */
+    bool jumping;           /* it goes to a place of the history, and has not arrived yet */
     struct ga_settings settings;
     char numerics[8];           /* in force: exact or fast; before a run exists, as set */
     struct ga_settings pending; /* equal to settings when nothing is pending */

@@ -372,6 +372,77 @@ static void test_data_and_the_end_cut_it_off(void **state)
     let_go(&held);
 }
 
+static int publish_and_wait(struct ga_engine *engine, void *arg)
+{
+    ga_engine_publish(engine);
+    sem_post(arg);
+    return wait_for_a_letter(engine, NULL);
+}
+
+/* A screen can tell a jump from training. */
+static void test_the_view_says_so(void **state)
+{
+    struct walk walk;
+    struct held held;
+    struct engine_call look;
+    const struct ga_view *view;
+    sem_t published;
+
+    (void)state;
+    sem_init(&published, 0, 0);
+    open_walk(&walk);
+    assert_false(ga_engine_view(walk.rig.engine)->jumping);
+    hold(&held, &walk.rig, GA_MOVE_GOTO, PLACE);
+    post(walk.rig.engine, &look, publish_and_wait, &published);
+    let_go(&held);
+    sem_wait(&published);
+    view = ga_engine_view(walk.rig.engine);
+    assert_true(view->running && view->jumping);
+    assert_int_equal(view->target_updates, PLACE);
+    ga_engine_pause(walk.rig.engine);
+    take_back(&look);
+    sem_destroy(&published);
+    ga_engine_rig_wait(&walk.rig, held.ticket);
+    view = ga_engine_view(walk.rig.engine);
+    assert_false(view->running || view->jumping);
+    ga_engine_rig_close(&walk.rig);
+}
+
+static int capture(struct ga_run *run, void *arg)
+{
+    return ga_run_capture(run, arg);
+}
+
+/* The run goes on from the state that was loaded, not from where the jump had come to. */
+static void test_a_load_cuts_it_off(void **state)
+{
+    struct walk walk;
+    struct held held;
+    struct ga_stop stop;
+    struct ga_state kept;
+
+    (void)state;
+    open_walk(&walk);
+    ga_engine_rig_go(&walk.rig, GA_MOVE_GOTO, PLACE);
+    ga_test_ok(ga_engine_call(walk.rig.engine, capture, &kept));
+    go_to_end(&walk);
+    hold(&held, &walk.rig, GA_MOVE_GOTO, PLACE - 1);
+    ga_test_ok(ga_engine_load(walk.rig.engine, &kept));
+    let_go(&held);
+    stop = ga_engine_rig_wait(&walk.rig, held.ticket);
+    assert_int_equal(stop.reason, GA_STOP_REPLACED);
+    assert_string_equal(stop.way.unit, "update");
+    assert_int_equal(stop.way.to, PLACE - 1);
+    assert_false(ga_engine_jumping(walk.rig.engine));
+    assert_false(ga_engine_moving(walk.rig.engine));
+    assert_int_equal(ga_engine_rig_hash(&walk.rig), walk.at_place);
+    assert_int_equal(ga_engine_rig_history(&walk.rig).last_update, PLACE);
+    ga_engine_rig_go(&walk.rig, GA_MOVE_UPDATES, END - PLACE);
+    assert_int_equal(ga_engine_rig_hash(&walk.rig), walk.at_end);
+    ga_state_fini(&kept);
+    ga_engine_rig_close(&walk.rig);
+}
+
 /* A race happens again in its own order, in pieces too. */
 static void test_a_race_is_walked_in_pieces(void **state)
 {
@@ -408,6 +479,8 @@ int main(void)
         cmocka_unit_test(test_another_move_replaces_a_jump),
         cmocka_unit_test(test_forks_of_a_jump),
         cmocka_unit_test(test_data_and_the_end_cut_it_off),
+        cmocka_unit_test(test_the_view_says_so),
+        cmocka_unit_test(test_a_load_cuts_it_off),
         cmocka_unit_test(test_a_race_is_walked_in_pieces),
     };
 

@@ -1,37 +1,53 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static _Thread_local struct ga_error last = {.update = -1, .replica = -1, .micro = -1};
 
-/* A text that did not fit is cut before a UTF-8 character, not inside it. */
-static void cut(char text[GA_ERROR_TEXT], int wanted)
+#define WHOLE_TEXT 8192 /* bytes: two of the longest paths have room beside the words */
+#define HEAD       (GA_ERROR_TEXT / 2)
+
+static bool is_inside_character(char byte)
 {
-    if (wanted < GA_ERROR_TEXT)
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* What does not fit is a long name as a rule: it loses its middle, so that the reason behind it
+ * stays. Characters stay whole. */
+static void keep(const char *text)
+{
+    static const char gap[] = "...";
+    const size_t length = strlen(text);
+    size_t head = HEAD;
+    size_t tail = length - (GA_ERROR_TEXT - 1 - HEAD - (sizeof gap - 1));
+    if (length < GA_ERROR_TEXT) {
+        memcpy(last.text, text, length + 1);
         return;
-    size_t end = GA_ERROR_TEXT - 1;
-    while (end > 0 && ((unsigned char)text[end - 1] & 0xc0) == 0x80)
-        end--;
-    if (end > 0 && (unsigned char)text[end - 1] >= 0xc0)
-        end--;
-    text[end] = '\0';
+    }
+    while (head > 0 && is_inside_character(text[head]))
+        head--;
+    while (is_inside_character(text[tail]))
+        tail++;
+    memcpy(last.text, text, head);
+    memcpy(last.text + head, gap, sizeof gap - 1);
+    memcpy(last.text + head + sizeof gap - 1, text + tail, length - tail + 1);
 }
 
 /* The arguments may point into the present text, so it is replaced only at the end. */
 static void format_text(const char *suffix, const char *format, va_list args)
 {
-    char text[GA_ERROR_TEXT];
-    int length = vsnprintf(text, sizeof text, format, args);
-    if (length < 0) {
+    char text[WHOLE_TEXT];
+    const size_t room = sizeof text - (suffix ? strlen(suffix) + 2 : 0);
+    if (vsnprintf(text, room, format, args) < 0)
         text[0] = '\0';
-        length = 0;
+    if (suffix) {
+        const size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, ": %s", suffix);
     }
-    if (suffix && length < GA_ERROR_TEXT)
-        length += snprintf(text + length, sizeof text - (size_t)length, ": %s", suffix);
-    cut(text, length);
-    memcpy(last.text, text, sizeof text);
+    keep(text);
 }
 
 static int set(enum ga_code code)

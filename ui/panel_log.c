@@ -13,6 +13,7 @@
 #include "ui/paragraph.h"
 
 #define KEY_COLUMNS 6
+#define TEXT        2048 /* bytes of a line; more than a log keeps */
 
 struct ga_panel_state {
     uint64_t held; /* lines added when scrolling began; 0: at the newest */
@@ -118,18 +119,24 @@ static void draw_piece(const struct piece *piece, struct ga_cells *cells, struct
     struct ga_rect top = {rect.row + (above > 0 ? above : 0), rect.column, 1, rect.columns};
     struct ga_rect text = {top.row, rect.column + piece->indent, piece->rows,
                            rect.columns - piece->indent};
+    char words[TEXT];
 
     if (piece->line.kind == GA_LOG_COMMAND) {
         draw_command(&piece->line, cells, top);
         return;
     }
+    snprintf(words, sizeof words, "%s", piece->line.text);
     if (piece->lines == 2)
         draw_command(&piece->command, cells, top);
     if (piece->lines == 2 && !piece->beside) {
         text.row++;
         text.rows--;
     }
-    ga_paragraph_draw_in(piece->line.text, 0, role_of(piece->line.kind), cells, text);
+    if (piece->line.kind == GA_LOG_FAILURE && above < 0) {
+        ga_paragraph_shorten(words, text.columns, text.rows + above);
+        above = ga_paragraph_rows(words, text.columns) <= text.rows + above ? 0 : above;
+    }
+    ga_paragraph_draw_in(words, 0, role_of(piece->line.kind), cells, text);
     if (above < 0)
         ga_cells_put(cells, rect.row + rect.rows - 1, rect.column + rect.columns - 1, 0x2026,
                      GA_ROLE_DIM, 0);

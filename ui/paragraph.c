@@ -1,5 +1,6 @@
 #include "ui/paragraph.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "ui/width.h"
 
 #define LINE   240 /* bytes of a row, and of a line that a role is asked for */
+#define SHORT  24  /* bytes of a word that is left as it is */
 #define INDENT 2   /* more than the line has, for what goes on in the next row */
 
 struct piece {
@@ -83,6 +85,49 @@ int ga_paragraph_rows(const char *text, int columns)
         text += length + (text[length] == '\n');
     }
     return rows;
+}
+
+/* The longest word; its bytes. */
+static size_t longest_word(char *text, char **out)
+{
+    size_t most = 0;
+
+    for (char *at = text; *at;) {
+        size_t length = strcspn(at, " \n");
+
+        if (length > most) {
+            most = length;
+            *out = at;
+        }
+        at += length > 0 ? length : 1;
+    }
+    return most;
+}
+
+static bool is_inside_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+void ga_paragraph_shorten(char *text, int columns, int rows)
+{
+    static const char gap[] = "\u2026";
+    char *word = text;
+    size_t length = 0;
+
+    while (ga_paragraph_rows(text, columns) > rows &&
+           (length = longest_word(text, &word)) > SHORT) {
+        /* an eighth of it, and the mark of an earlier cut in its middle */
+        size_t head = length / 2 - length / 16 - sizeof gap;
+        size_t tail = length / 2 + length / 16 + sizeof gap;
+
+        while (head > 0 && is_inside_character(word[head]))
+            head--;
+        while (tail < length && is_inside_character(word[tail]))
+            tail++;
+        memcpy(word + head, gap, sizeof gap - 1);
+        memmove(word + head + sizeof gap - 1, word + tail, strlen(word + tail) + 1);
+    }
 }
 
 static void draw_piece(const char *line, const struct piece *piece, unsigned role,

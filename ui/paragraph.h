@@ -10,6 +10,12 @@
 /* Rows that the text takes in `columns`. */
 int ga_paragraph_rows(const char *text, int columns);
 
+/*
+ * Takes the middles out of the longest words, names of files as a rule, until the text fits `rows`
+ * or no word is long: what stands behind a name is then seen.
+ */
+void ga_paragraph_shorten(char *text, int columns, int rows);
+
 /* The role and attributes of a whole line of the text (NUL-terminated, as much as fits 240 bytes).
  */
 typedef unsigned ga_line_role(const char *line, unsigned *attributes);

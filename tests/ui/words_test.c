@@ -10,9 +10,11 @@
 #include "ui/decoder.h"
 #include "ui/figure.h"
 #include "ui/palette.h"
+#include "ui/panels.h"
 #include "ui/paragraph.h"
 #include "ui/status.h"
 #include "ui/theme.h"
+#include "ui/utf8.h"
 
 /* What xterm shows for a colour of its cube (16..231) or its greys. */
 static uint32_t xterm_color(int index)
@@ -217,6 +219,8 @@ static void status_lines(void **state)
     check_status(test, 1, 120,
                  " RUN      update 128    at reduce  epoch 128  sync  P 2 x A 5 x b 5 = 50  sgd lr "
                  "0.01  exact 3f9a27c1  loss 0.56559\n");
+    test->view.jumping = true;
+    check_status(test, 1, 20, " JUMP  update 128\n");
     test_scene_close(test);
 }
 
@@ -393,6 +397,66 @@ static void palette_needs_its_memory(void **state)
     fail_msg("no number of allocations was enough");
 }
 
+static void long_words_lose_their_middle(void **state)
+{
+    char text[600] = "cannot open /a/";
+
+    (void)state;
+    memset(text + 15, 'n', 400);
+    strcpy(text + 415, ".csv: No such file");
+    ga_paragraph_shorten(text, 200, 4); /* fits */
+    assert_int_equal(strlen(text), 433);
+    ga_paragraph_shorten(text, 60, 2);
+    assert_in_range(ga_paragraph_rows(text, 60), 1, 2);
+    assert_true(strlen(text) > 60); /* and no more than is needed */
+    assert_int_equal(strncmp(text, "cannot open /a/nnn", 18), 0);
+    assert_non_null(strstr(text, "n\u2026n"));
+    assert_null(strstr(strstr(text, "\u2026") + 3, "\u2026"));
+    assert_non_null(strstr(text, "nnn.csv: No such file"));
+    ga_paragraph_shorten(text, 20, 0); /* cannot be */
+    assert_in_range(strlen(text), 30, 60);
+    for (size_t length = 25; length < 200; length++) {
+        for (size_t at = 0; at < length; at += 3)
+            memcpy(text + at, "\u20ac", 4);
+        ga_paragraph_shorten(text, 1, 1);
+        assert_in_range(strlen(text), 8, 24);
+        for (const char *at = text; *at;) {
+            uint32_t character = 0;
+
+            at += ga_utf8_read(at, strlen(at), &character);
+            assert_true(character == 0x20ac || character == 0x2026);
+        }
+    }
+}
+
+/* A log of two rows still shows why a file with a very long name could not be written. */
+static void the_log_shows_the_reason(void **state)
+{
+    struct test_scene *test = test_scene_open(TEST_SCENE_SYNC);
+    struct ga_panel_state *panel = NULL;
+    struct ga_text picture = GA_TEXT_INIT;
+    struct ga_cells cells;
+    char text[480] = "gaconsole: cannot write ";
+
+    (void)state;
+    memset(text + 24, 'n', 400);
+    strcpy(text + 424, ": File name too long");
+    ga_log_lines_clear(test->log);
+    ga_log_lines_add(test->log, GA_LOG_COMMAND, "", text + 24, 400);
+    ga_log_lines_add(test->log, GA_LOG_FAILURE, "", text, strlen(text));
+    assert_int_equal(ga_cells_open(&cells, 3, 60, GA_GLYPHS_ASCII), 0);
+    assert_int_equal(ga_panel_log.open(&panel), 0);
+    ga_panel_log.draw(panel, &test->scene, &cells, (struct ga_rect){0, 0, 3, 60});
+    ga_cells_dump(&cells, &picture);
+    if (!strstr(ga_text_get(&picture), "nnn: File name") ||
+        !strstr(ga_text_get(&picture), "gaconsole: cannot write"))
+        fail_msg("%s", ga_text_get(&picture));
+    ga_text_free(&picture);
+    ga_panel_log.close(panel);
+    ga_cells_close(&cells);
+    test_scene_close(test);
+}
+
 static void paragraphs_are_broken_at_blanks(void **state)
 {
     static const char text[] =
@@ -439,6 +503,8 @@ int main(void)
         cmocka_unit_test(palette_finds_what_is_typed),
         cmocka_unit_test(palette_and_help_are_drawn_at_any_size),
         cmocka_unit_test(palette_needs_its_memory),
+        cmocka_unit_test(long_words_lose_their_middle),
+        cmocka_unit_test(the_log_shows_the_reason),
         cmocka_unit_test(paragraphs_are_broken_at_blanks),
     };
 

@@ -237,8 +237,8 @@ static void every_field_of_a_state_has_a_row(void **unused)
     const size_t replica_elsewhere = 2 * sizeof(struct ga_version *), replica_padding = 22;
     assert_int_equal(sizeof(struct ga_replica_value),
                      covered(&ga_fields_replica) + replica_elsewhere + replica_padding);
-    const size_t version_elsewhere =
-        sizeof(atomic_uint) + sizeof(size_t) + 2 * sizeof(float *) + sizeof(double);
+    const size_t version_elsewhere = sizeof(atomic_uint) + sizeof(void *) + sizeof(size_t) +
+                                     2 * sizeof(float *) + sizeof(double);
     const size_t version_padding = 4;
     assert_int_equal(sizeof(struct ga_version),
                      covered(&ga_fields_version) + version_elsewhere + version_padding);

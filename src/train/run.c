@@ -327,8 +327,12 @@ const uint32_t *ga_run_rows(const struct ga_run *run, size_t replica, size_t *co
 
 const float *ga_run_gradient(const struct ga_run *run)
 {
+    if (!run->has_gradient)
+        return NULL;
+    if (run->owed)
+        run->compute->mean(&run->net, run->owed, run->owed_divisor, run->gradient);
     ga_buffer_fetch(run->compute, run->gradient);
-    return run->has_gradient ? run->gradient : NULL;
+    return run->gradient;
 }
 
 const struct ga_event *ga_run_last_event(const struct ga_run *run)

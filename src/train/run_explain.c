@@ -360,7 +360,7 @@ static void explain_window(struct ga_explain_page *page)
         step_lines(page, 0);
         return;
     }
-    gradient = (double)run->gradient[page->position];
+    gradient = (double)ga_run_gradient(run)[page->position];
     ga_text_printf(page->out, "    all-reduce  sum %.6g   weight %g\n", total, weight);
     if (sum_only)
         ga_text_printf(page->out, "    reduce sum  g = %.6g, not divided by %g\n", gradient,

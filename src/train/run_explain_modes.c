@@ -32,7 +32,7 @@ void ga_explain_server(struct ga_explain_page *page)
     const struct ga_run *run = page->run;
     const struct ga_event *event = &run->last_event;
     uint64_t now = event->kind == GA_EVENT_APPLY ? event->update - 1 : run->counters.updates;
-    double gradient = run->has_gradient ? (double)run->gradient[page->position] : 0;
+    double gradient = run->has_gradient ? (double)ga_run_gradient(run)[page->position] : 0;
 
     page->lr = event->value;
     page->clip_scale = run->last_record.clip_scale;

@@ -109,6 +109,10 @@ struct ga_run {
     float *means;                     /* (replicas, parameters) */
     const void **buffers;             /* (replicas) for the collective */
     struct ga_parts *parts;           /* NULL where the device has no parts */
+    /* With has_gradient: what `gradient` is still to be made of, the sums of a replica that was
+     * alone in its window, and what to divide them by. NULL: it is made. */
+    const void *owed;
+    double owed_divisor;
     bool lazy; /* `reduced` is not made: replicas' sums in the window add up to it */
 
     struct ga_version *
@@ -250,7 +254,9 @@ void ga_window_begin(struct ga_run *run); /* an empty window or buffer, one numb
 int ga_parts_open(struct ga_parts **out, size_t parameters, size_t lanes, size_t ranks);
 void ga_parts_close(struct ga_parts *parts);
 size_t ga_parts_bytes(size_t parameters, size_t lanes, size_t ranks);
-void ga_parts_mean(struct ga_run *run, double divisor); /* gradient, window.norm, cosines */
+/* Gradient, window.norm, cosines; the gradient of a lone replica is only owed. */
+void ga_parts_mean(struct ga_run *run, double divisor);
+void ga_parts_settle(struct ga_run *run); /* before the sums change: makes what is owed */
 /* `next` and its norm, from the server's weights; window.update_norm. */
 void ga_parts_step(struct ga_run *run, const struct ga_step *step, struct ga_version *next);
 

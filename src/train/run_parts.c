@@ -30,6 +30,7 @@ struct ga_parts {
     size_t members;             /* mean: buffers in run->buffers */
     double divisor;             /* mean */
     const struct ga_step *step; /* step */
+    const float *gradient;      /* step */
     struct ga_version *next;
 };
 
@@ -151,19 +152,42 @@ static void find_cosines(struct ga_run *run, const struct ga_parts *parts)
     }
 }
 
+/* Alone in its window: g is the mean of its own sums, whose norm is known, so there is nothing to
+ * pass over before the step. */
+static void owe(struct ga_run *run, const struct ga_replica *alone, double divisor)
+{
+    run->owed = alone->sums;
+    run->owed_divisor = divisor;
+    run->window.norm = alone->v.norm * (ga_tally_weight_sum(&alone->v.tally) / divisor);
+}
+
+void ga_parts_settle(struct ga_run *run)
+{
+    if (run->owed)
+        (void)ga_run_gradient(run);
+    run->owed = NULL;
+}
+
 void ga_parts_mean(struct ga_run *run, double divisor)
 {
     struct ga_parts *parts = run->parts;
+    const struct ga_replica *last = NULL;
 
     parts->members = 0;
     for (size_t r = 0; r < run->replicas; r++)
-        if (run->replica[r].v.in_window)
-            run->buffers[parts->members++] = run->replica[r].sums;
+        if (run->replica[r].v.in_window) {
+            last = &run->replica[r];
+            run->buffers[parts->members++] = last->sums;
+        }
     parts->run = run;
     parts->divisor = divisor;
     parts->work = mean_part;
-    go(parts);
-    run->window.norm = sqrt(total(parts->squares, parts->blocks, 1));
+    if (parts->members == 1) {
+        owe(run, last, divisor);
+    } else {
+        go(parts);
+        run->window.norm = sqrt(total(parts->squares, parts->blocks, 1));
+    }
     find_cosines(run, parts);
 }
 
@@ -171,7 +195,7 @@ static void step_part(const struct ga_parts *parts, const struct ga_part *part)
 {
     const struct ga_run *run = parts->run;
     const struct ga_version *old = run->server;
-    const struct ga_step_blocks blocks = {run->gradient, old->weights, old->state,
+    const struct ga_step_blocks blocks = {parts->gradient, old->weights, old->state,
                                           parts->next->weights, parts->next->state};
     size_t block = part->first / GA_PART;
 
@@ -181,9 +205,17 @@ static void step_part(const struct ga_parts *parts, const struct ga_part *part)
 void ga_parts_step(struct ga_run *run, const struct ga_step *step, struct ga_version *next)
 {
     struct ga_parts *parts = run->parts;
+    struct ga_step divides = *step;
+    bool at_once = run->owed && !step->scaled;
 
+    /* The same roundings as in two passes; a clip would be a second factor. */
+    if (at_once) {
+        divides.scaled = true;
+        divides.gradient_scale = (float)(1.0 / run->owed_divisor);
+    }
+    parts->gradient = at_once ? run->owed : ga_run_gradient(run);
     parts->run = run;
-    parts->step = step;
+    parts->step = at_once ? &divides : step;
     parts->next = next;
     parts->work = step_part;
     go(parts);

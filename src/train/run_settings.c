@@ -96,6 +96,7 @@ int ga_run_adopt(struct ga_run *run, const struct ga_settings *settings)
     const struct ga_policy *policy = ga_policy_find(ga_choice_word("mode", (int)settings->mode));
     struct ga_stream_spec spec;
 
+    ga_parts_settle(run);
     ga_run_stream_spec(settings, run->table->train, &spec);
     if (!policy || ga_stream_change(run->stream, &spec) < 0 ||
         ga_run_resize(run, (size_t)settings->replicas) < 0 || renew_optimizer(run, settings) < 0)

@@ -113,8 +113,8 @@ static int capture_reduced(const struct ga_run *run, struct ga_state *out)
     }
     if (!reduced || !run->has_gradient)
         return GA_OK;
-    ga_buffer_fetch(run->compute, run->gradient);
-    return copy_bytes((void **)&out->gradient, run->gradient, run->net.parameters * sizeof(float));
+    return copy_bytes((void **)&out->gradient, ga_run_gradient(run),
+                      run->net.parameters * sizeof(float));
 }
 
 /* All that is in the struct itself; references are not taken. */
@@ -238,6 +238,7 @@ static void restore_replica(struct ga_run *run, size_t r, const struct ga_replic
 /* First of all, because a device may refuse; sums that nobody counts yet change nothing. */
 static int restore_sums(struct ga_run *run, const struct ga_state *state)
 {
+    ga_parts_settle(run);
     for (size_t k = 0; k < state->sums; k++)
         if (ga_buffer_copy_in(run->compute, run->replica[state->sums_of[k]].sums,
                               (char *)state->sum + k * run->sum_bytes, run->sum_bytes) < 0)

@@ -34,13 +34,13 @@ int ga_update_report(const struct ga_run *run, const struct ga_replica *replica)
 
 static int report_total(const struct ga_run *run)
 {
-    size_t at = 0;
+    const float *gradient = ga_run_gradient(run);
+    size_t all = run->net.parameters;
+    size_t at = gradient ? ga_first_nonfinite(gradient, all) : all;
 
-    ga_buffer_fetch(run->compute, run->gradient);
-    at = ga_first_nonfinite(run->gradient, run->net.parameters);
     return ga_fail(GA_ENONFINITE, "update %llu: the reduced gradient of %s is not finite",
                    (unsigned long long)run->counters.updates + 1,
-                   at < run->net.parameters ? ga_net_tensor_at(&run->net, at)->name : "the loss");
+                   at < all ? ga_net_tensor_at(&run->net, at)->name : "the loss");
 }
 
 /* In push modes a stuck push is not part of a window yet: it is the one that failed last. */

@@ -179,6 +179,7 @@ int ga_window_open_next(struct ga_run *run)
     }
     run->window.expected = run->policy->expected(run_set(run), active);
     run->has_gradient = run->has_average = false;
+    run->owed = NULL;
     run->phase = GA_PHASE_MICRO;
     event = run_event(run, GA_EVENT_OPEN, -1);
     event->examples = (uint32_t)run->window.examples;

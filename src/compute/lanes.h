@@ -156,9 +156,14 @@ LANES_INLINE void lanes_store_d(double *to, lanes_d x)
 /* The lower (0) or upper half as doubles. */
 LANES_INLINE lanes_d lanes_half(lanes_f x, const int half)
 {
+#if GA_LANES == 16
+    return lanes_widen(
+        (lanes_h)(half ? _mm512_extractf32x8_ps((__m512)x, 1) : _mm512_castps512_ps256((__m512)x)));
+#else
     lanes_h halves[2];
     memcpy(halves, &x, sizeof x);
     return lanes_widen(halves[half]);
+#endif
 }
 
 LANES_INLINE void lanes_store_wide(double *to, lanes_f x)

@@ -12,8 +12,8 @@
 #define UPDATES_MOST 100000000
 
 static const struct ga_benchmark *const benchmarks[] = {
-    &ga_benchmark_demo,  &ga_benchmark_modes,     &ga_benchmark_mlp,
-    &ga_benchmark_accum, &ga_benchmark_allreduce, &ga_benchmark_csv};
+    &ga_benchmark_demo,      &ga_benchmark_modes, &ga_benchmark_mlp, &ga_benchmark_accum,
+    &ga_benchmark_allreduce, &ga_benchmark_csv,   &ga_benchmark_gpu};
 
 #define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)
 

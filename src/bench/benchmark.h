@@ -27,6 +27,7 @@ extern const struct ga_benchmark ga_benchmark_mlp;
 extern const struct ga_benchmark ga_benchmark_accum;
 extern const struct ga_benchmark ga_benchmark_allreduce;
 extern const struct ga_benchmark ga_benchmark_csv;
+extern const struct ga_benchmark ga_benchmark_gpu;
 
 /* One figure a round, in ascending order; room for them is the caller's. */
 struct ga_samples {

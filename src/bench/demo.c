@@ -17,10 +17,13 @@
 #define LOSS_TOLERANCE 1e-4
 
 static const struct ga_demo_form forms[GA_DEMO_CONTENDERS] = {
-    [GA_DEMO_NAIVE] = {"a", "plain C loops, float32, tanhf", 0, 0, 0, GA_NUMERICS_EXACT},
-    [GA_DEMO_SERIAL] = {"b", "exact, 1 replica, batch 50", 1, 1, 50, GA_NUMERICS_EXACT},
-    [GA_DEMO_SPLIT] = {"c", "exact, P 2, A 5, b 5, all events", 2, 5, 5, GA_NUMERICS_EXACT},
-    [GA_DEMO_FAST] = {"d", "fast, 1 replica, batch 50", 1, 1, 50, GA_NUMERICS_FAST},
+    [GA_DEMO_NAIVE] = {"a", "plain C loops, float32, tanhf", 0, 0, 0, GA_NUMERICS_EXACT,
+                       GA_DEVICE_CPU},
+    [GA_DEMO_SERIAL] = {"b", "exact, 1 replica, batch 50", 1, 1, 50, GA_NUMERICS_EXACT,
+                        GA_DEVICE_CPU},
+    [GA_DEMO_SPLIT] = {"c", "exact, P 2, A 5, b 5, all events", 2, 5, 5, GA_NUMERICS_EXACT,
+                       GA_DEVICE_CPU},
+    [GA_DEMO_FAST] = {"d", "fast, 1 replica, batch 50", 1, 1, 50, GA_NUMERICS_FAST, GA_DEVICE_CPU},
 };
 
 static int naive_open(struct ga_demo *demo)

@@ -23,6 +23,7 @@ struct ga_demo_form {
     const char *text;
     int32_t replicas, accum, batch; /* 0: not the engine */
     enum ga_numerics numerics;
+    enum ga_device device;
 };
 
 struct ga_demo_contest {

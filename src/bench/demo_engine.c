@@ -39,6 +39,7 @@ int ga_demo_open(struct ga_demo *demo, struct ga_demo_contest *contest)
     settings.accum = contest->form->accum;
     settings.batch = contest->form->batch;
     settings.numerics = contest->form->numerics;
+    settings.device = contest->form->device;
     return ga_engine_change(contest->engine, &settings, &change);
 }
 

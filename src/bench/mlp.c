@@ -67,7 +67,7 @@ int ga_mlp_data(struct ga_dataset **out)
     return code;
 }
 
-static void fill_settings(struct ga_settings *settings, int32_t replicas, int32_t accum)
+static void fill_settings(struct ga_settings *settings, const struct ga_mlp_form *form)
 {
     static const int32_t widths[] = {PIXELS, 512, 512, 10};
 
@@ -79,27 +79,40 @@ static void fill_settings(struct ga_settings *settings, int32_t replicas, int32_
     settings->init = GA_INIT_HE;
     settings->order = GA_ORDER_SHUFFLE;
     settings->tail = GA_TAIL_WRAP;
-    settings->numerics = GA_NUMERICS_FAST;
-    settings->replicas = replicas;
-    settings->accum = accum;
+    settings->numerics = form->numerics;
+    settings->device = form->device;
+    settings->replicas = form->replicas;
+    settings->accum = form->accum;
     settings->batch = GA_MLP_BATCH;
 }
 
-int ga_mlp_open(struct ga_mlp *mlp, struct ga_dataset *data, int engines, int32_t replicas,
-                int32_t accum, int64_t updates)
+int ga_mlp_open_as(struct ga_mlp *mlp, struct ga_dataset *data, const struct ga_mlp_form *form)
 {
-    const struct ga_engine_options options = {.threads = replicas > 1 ? 0 : 1};
+    const struct ga_engine_options options = {.threads = form->replicas > 1 ? 0 : 1};
     struct ga_settings settings;
     struct ga_change change;
 
-    *mlp = (struct ga_mlp){.updates = updates};
-    fill_settings(&settings, replicas, accum);
-    for (int i = 0; i < engines; i++)
+    *mlp = (struct ga_mlp){.updates = form->updates};
+    fill_settings(&settings, form);
+    for (int i = 0; i < form->engines; i++)
         if (ga_engine_open(&mlp->engine[i], &options) < 0 ||
             ga_engine_data(mlp->engine[i], ga_dataset_share(data)) < 0 ||
             ga_engine_change(mlp->engine[i], &settings, &change) < 0)
             return ga_error_code();
     return GA_OK;
+}
+
+int ga_mlp_open(struct ga_mlp *mlp, struct ga_dataset *data, int engines, int32_t replicas,
+                int32_t accum, int64_t updates)
+{
+    const struct ga_mlp_form form = {.engines = engines,
+                                     .replicas = replicas,
+                                     .accum = accum,
+                                     .updates = updates,
+                                     .device = GA_DEVICE_CPU,
+                                     .numerics = GA_NUMERICS_FAST};
+
+    return ga_mlp_open_as(mlp, data, &form);
 }
 
 void ga_mlp_close(struct ga_mlp *mlp)
@@ -133,4 +146,18 @@ int ga_mlp_train(void *self)
         if (wait_for(mlp->engine[i], ticket[i]) < 0)
             return ga_error_code();
     return GA_OK;
+}
+
+/* Runs on the engine thread. */
+static int read_loss(struct ga_run *run, void *arg)
+{
+    double accuracy = 0;
+    uint64_t examples = 0;
+
+    return ga_run_evaluate(run, false, arg, &accuracy, &examples);
+}
+
+int ga_mlp_loss(struct ga_mlp *mlp, double *loss)
+{
+    return ga_engine_call(mlp->engine[0], read_loss, loss);
 }

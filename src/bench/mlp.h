@@ -25,10 +25,20 @@ struct ga_mlp {
     uint64_t target[2];
 };
 
-/* `engines` of them, each with so many replicas and micro-batches, numerics fast. */
+struct ga_mlp_form {
+    int engines;
+    int32_t replicas, accum; /* of each */
+    int64_t updates;         /* of each round */
+    enum ga_device device;
+    enum ga_numerics numerics;
+};
+
+int ga_mlp_open_as(struct ga_mlp *mlp, struct ga_dataset *data, const struct ga_mlp_form *form);
+/* On the CPU, numerics fast. */
 int ga_mlp_open(struct ga_mlp *mlp, struct ga_dataset *data, int engines, int32_t replicas,
                 int32_t accum, int64_t updates);
 void ga_mlp_close(struct ga_mlp *mlp);
-int ga_mlp_train(void *self); /* a round of a struct ga_mlp */
+int ga_mlp_train(void *self);                      /* a round of a struct ga_mlp */
+int ga_mlp_loss(struct ga_mlp *mlp, double *loss); /* of its first run, over all images */
 
 #endif

@@ -20,6 +20,12 @@ if [ "$status" != 2 ]; then
     echo "a refused device ended with status $status, expected 2"
     exit 1
 fi
+said=$("$program" bench gpu 2>&1)
+status=$?
+case $status,$said in
+    2,*"no GPU can be used: "*" (cudaError"*", code "*) ;;
+    *) echo "bench gpu ended with status $status and said: $said"; exit 1 ;;
+esac
 if [ "$before" != "$after" ] || [ -z "$before" ]; then
     echo "after the refusal: $after; expected $before"
     exit 1

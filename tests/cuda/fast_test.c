@@ -210,11 +210,34 @@ static void test_not_finite(void **state)
         desk_open(&d, &net, 0);
         d.inputs[2 * 4] = NAN;
         const struct ga_batch batch = batch_of(&d, 10, false, false);
+        /* A relu that is part of a product may hide it from the loss, but from no sum. */
+        ok(d.cuda->gradient(d.context, d.weights, &batch, GA_ASSIGN, d.sums, &tally));
+        if (activation != GA_ACT_RELU)
+            assert_int_equal(tally.flags, GA_TALLY_NONFINITE);
+        assert_true(isnan(d.cuda->mean(&net, d.sums, 10, NULL)));
+        ok(d.cuda->evaluate(d.context, d.weights, &batch, &tally));
+        assert_int_equal(tally.flags, GA_TALLY_NONFINITE);
+        d.inputs[2 * 4] = 1;
+        d.weights[1] = NAN;
         ok(d.cuda->gradient(d.context, d.weights, &batch, GA_ASSIGN, d.sums, &tally));
         assert_int_equal(tally.flags, GA_TALLY_NONFINITE);
-        assert_true(isnan(d.cuda->mean(&net, d.sums, 10, NULL)));
         desk_close(&d);
     }
+}
+
+/* Where cuBLASLt has no way for a relu within a product, it is done behind it. */
+static void test_without_fused_products(void **state)
+{
+    static const size_t widths[] = {9, 40, 33, 3};
+    (void)state;
+    if (!test_on_the_fake())
+        ga_test_skip("no real card can be told to know fewer products");
+    test_fake_set("unfused=1");
+    for (int bias = 0; bias < 2; bias++) {
+        const struct ga_net net = test_mlp(3, widths, GA_ACT_RELU, GA_LOSS_XENT, bias);
+        check_net(&net, 0, 1);
+    }
+    test_fake_set("unfused=0");
 }
 
 int main(void)
@@ -224,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_quadratic_bowl),
         cmocka_unit_test(test_predictions),
         cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_without_fused_products),
     };
     return ga_test_main(tests);
 }

@@ -115,16 +115,18 @@ static void tally_answers(const struct ga_cuda_seat *seat, const struct ga_batch
         tally->flags |= seat->at.fast ? met & GA_TALLY_NONFINITE : met;
         tally->correct += correct[e];
     }
-    if (gradient && !seat->at.fast)
+    if (gradient)
         tally->flags |= *flags;
     tally_weights(batch, tally);
 }
 
+/* Fused products only where a gradient tells what they hide. */
 static int forward_and_loss(struct ga_context *context, size_t place, const float *weights,
-                            const struct ga_batch *batch)
+                            const struct ga_batch *batch, bool gradient)
 {
     struct ga_cuda_seat *seat = &context->seat[place];
     int code = ga_cuda_seat_take(seat, &context->net, context->numerics->fast, place, batch->count);
+    seat->fuses = gradient;
     if (code == GA_OK)
         code = ga_cuda_seat_send(seat, &context->net, weights, batch);
     if (code == GA_OK)
@@ -148,12 +150,10 @@ int ga_cuda_context_gradient(struct ga_context *context, const float *weights,
     if (code == GA_OK)
         code = ga_cuda_place_of(sums, &place);
     if (code == GA_OK)
-        code = forward_and_loss(context, place, weights, batch);
+        code = forward_and_loss(context, place, weights, batch, true);
     struct ga_cuda_seat *seat = &context->seat[place];
     if (code == GA_OK)
-        code = context->numerics->backward(seat, net);
-    if (code == GA_OK)
-        code = context->numerics->sums(seat, net, into, sums);
+        code = context->numerics->backward(seat, net, into, sums);
     if (code == GA_OK)
         code = receive(seat, seat->at.losses, seat->at.flags - seat->at.losses + sizeof(uint32_t),
                        "a micro-batch");
@@ -181,7 +181,7 @@ int ga_cuda_context_evaluate(struct ga_context *context, const float *weights,
     *tally = (struct ga_tally){0};
     for (size_t first = 0; code == GA_OK && first < batch->count; first += PIECE) {
         const struct ga_batch piece = piece_of(batch, first);
-        code = forward_and_loss(context, context->home, weights, &piece);
+        code = forward_and_loss(context, context->home, weights, &piece, false);
         if (code == GA_OK)
             code =
                 receive(seat, seat->at.losses, seat->at.flags - seat->at.losses, "an evaluation");
@@ -199,6 +199,7 @@ static int predict_piece(struct ga_context *context, const float *weights,
     struct ga_cuda_seat *seat = &context->seat[context->home];
     const size_t width = net->width[net->layers];
     int code = ga_cuda_seat_take(seat, net, context->numerics->fast, context->home, batch->count);
+    seat->fuses = false;
     if (code == GA_OK)
         code = ga_cuda_seat_send(seat, net, weights, batch);
     if (code == GA_OK)

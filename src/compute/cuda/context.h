@@ -15,8 +15,8 @@
 struct ga_cuda_numerics {
     bool fast; /* rows lie example by example, sums are n floats; else unit by unit, 2n doubles */
     int (*forward)(struct ga_cuda_seat *seat, const struct ga_net *net);
-    int (*backward)(struct ga_cuda_seat *seat, const struct ga_net *net);
-    int (*sums)(struct ga_cuda_seat *seat, const struct ga_net *net, enum ga_into into, void *sums);
+    int (*backward)(struct ga_cuda_seat *seat, const struct ga_net *net, enum ga_into into,
+                    void *sums);
     void (*clear)(const struct ga_net *net, void *sums);
 };
 

@@ -39,7 +39,7 @@ static int run_forward(struct ga_cuda_seat *seat, const struct ga_net *net)
     return code;
 }
 
-static int run_backward(struct ga_cuda_seat *seat, const struct ga_net *net)
+static int run_deltas(struct ga_cuda_seat *seat, const struct ga_net *net)
 {
     const struct ga_cuda_layout *at = &seat->at;
     int code = GA_OK;
@@ -101,11 +101,17 @@ static int run_sums(struct ga_cuda_seat *seat, const struct ga_net *net, enum ga
     return code;
 }
 
+static int run_backward(struct ga_cuda_seat *seat, const struct ga_net *net, enum ga_into into,
+                        void *sums)
+{
+    const int code = run_deltas(seat, net);
+    return code == GA_OK ? run_sums(seat, net, into, sums) : code;
+}
+
 static const struct ga_cuda_numerics exact = {
     .fast = false,
     .forward = run_forward,
     .backward = run_backward,
-    .sums = run_sums,
     .clear = ga_cuda_clear,
 };
 

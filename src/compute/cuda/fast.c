@@ -1,4 +1,6 @@
 /* The fast device: layers as products of matrices, rows example by example, float32 sums. */
+#include <cuda_runtime_api.h>
+
 #include "compute/cuda/context.h"
 #include "compute/cuda/elements.h"
 #include "compute/cuda/exact.h"
@@ -24,23 +26,64 @@ static int activate(const struct ga_cuda_seat *seat, const struct ga_net *net, s
 
 /* As columns: rows (units, examples) = weight' (units, inputs) times rows below (inputs, examples),
  * the bias to each. */
-static int fast_forward(struct ga_cuda_seat *seat, const struct ga_net *net)
+static struct ga_cuda_product rows_of(const struct ga_cuda_seat *seat, const struct ga_net *net,
+                                      size_t k)
 {
     const struct ga_cuda_layout *at = &seat->at;
-    int code = GA_OK;
+    return (struct ga_cuda_product){
+        .m = net->width[k + 1],
+        .n = at->count,
+        .k = net->width[k],
+        .transpose_a = true,
+        .a = ga_cuda_at(seat, at->weight[k]),
+        .b = ga_cuda_at(seat, at->rows[k]),
+        .epilogue = net->bias ? GA_CUDA_BIAS : GA_CUDA_PLAIN,
+        .bias = net->bias ? ga_cuda_at(seat, at->bias[k]) : NULL,
+        .out = ga_cuda_at(seat, at->rows[k + 1]),
+    };
+}
+
+/* With relu as part of the product, if cuBLASLt knows how; a hidden layer's. */
+static bool fuse_rows(struct ga_cuda_seat *seat, size_t k, struct ga_cuda_product *p)
+{
+    struct ga_cuda_product fused = *p;
+    fused.epilogue = GA_CUDA_RELU;
+    fused.mask = ga_cuda_at(seat, seat->at.masks[k + 1]);
+    if (!ga_cuda_gemm_knows(seat->gemm, &fused))
+        return false;
+    *p = fused;
+    return true;
+}
+
+/*
+ * A fused relu may make 0 of a NaN. One from the inputs is still in the sums of the first layer, as
+ * 0 times NaN; weights are looked at here. What is left is a sum that overflows both ways.
+ */
+static int check_weights(const struct ga_cuda_seat *seat)
+{
+    const struct ga_k_finite k = {
+        .threads = seat->at.inputs / sizeof(float),
+        .values = ga_cuda_at(seat, 0),
+        .flags = ga_cuda_at(seat, seat->at.flags),
+    };
+    return ga_cuda_check(ga_launch_finite(&k, seat->stream), seat->room.place,
+                         "looking at weights");
+}
+
+static int fast_forward(struct ga_cuda_seat *seat, const struct ga_net *net)
+{
+    const bool relu = seat->fuses && net->kind == GA_NET_MLP && net->activation == GA_ACT_RELU;
+    int code = ga_cuda_check(
+        (int)cudaMemsetAsync(ga_cuda_at(seat, seat->at.flags), 0, sizeof(uint32_t), seat->stream),
+        seat->room.place, "clearing flags");
+    if (code == GA_OK && relu)
+        code = check_weights(seat);
     for (size_t k = 0; code == GA_OK && net->kind == GA_NET_MLP && k < net->layers; k++) {
-        const struct ga_cuda_product p = {
-            .m = net->width[k + 1],
-            .n = at->count,
-            .k = net->width[k],
-            .transpose_a = true,
-            .a = ga_cuda_at(seat, at->weight[k]),
-            .b = ga_cuda_at(seat, at->rows[k]),
-            .bias = net->bias ? ga_cuda_at(seat, at->bias[k]) : NULL,
-            .out = ga_cuda_at(seat, at->rows[k + 1]),
-        };
+        const bool hidden = k + 1 < net->layers;
+        struct ga_cuda_product p = rows_of(seat, net, k);
+        seat->fused[k + 1] = hidden && relu && fuse_rows(seat, k, &p);
         code = ga_cuda_gemm_run(seat->gemm, &p, seat->stream);
-        if (code == GA_OK && k + 1 < net->layers)
+        if (code == GA_OK && hidden && !seat->fused[k + 1])
             code = activate(seat, net, k + 1);
     }
     return code;
@@ -60,28 +103,6 @@ static int times_slope(const struct ga_cuda_seat *seat, const struct ga_net *net
     return ga_cuda_check(ga_launch_slope(&s, seat->stream), seat->room.place, "slopes");
 }
 
-/* Deltas (units, examples) = weight above (units, outputs) times deltas above (outputs, examples).
- */
-static int fast_backward(struct ga_cuda_seat *seat, const struct ga_net *net)
-{
-    const struct ga_cuda_layout *at = &seat->at;
-    int code = GA_OK;
-    for (size_t k = net->layers - 1; code == GA_OK && net->kind == GA_NET_MLP && k > 0; k--) {
-        const struct ga_cuda_product p = {
-            .m = net->width[k],
-            .n = at->count,
-            .k = net->width[k + 1],
-            .a = ga_cuda_at(seat, at->weight[k]),
-            .b = ga_cuda_at(seat, at->deltas[k + 1]),
-            .out = ga_cuda_at(seat, at->deltas[k]),
-        };
-        code = ga_cuda_gemm_run(seat->gemm, &p, seat->stream);
-        if (code == GA_OK)
-            code = times_slope(seat, net, k);
-    }
-    return code;
-}
-
 /* A bias's sums, or with rows those of a bowl's coordinates. */
 static int columns(const struct ga_cuda_seat *seat, size_t units, const float *rows, size_t deltas,
                    enum ga_into into, float *sums)
@@ -95,6 +116,18 @@ static int columns(const struct ga_cuda_seat *seat, size_t units, const float *r
         .add = into == GA_ADD,
     };
     return ga_cuda_check(ga_launch_columns(&c, seat->stream), seat->room.place, "sums of columns");
+}
+
+/* What a fused product left of a layer's bias gradient. */
+static int put_bias(const struct ga_cuda_seat *seat, size_t units, enum ga_into into, float *sums)
+{
+    const struct ga_k_put p = {
+        .threads = units,
+        .values = ga_cuda_at(seat, seat->at.row_sums),
+        .sums = sums,
+        .add = into == GA_ADD,
+    };
+    return ga_cuda_check(ga_launch_put(&p, seat->stream), seat->room.place, "bias sums");
 }
 
 /* Sums (inputs, units) = or += rows (inputs, examples) times deltas' (examples, units). */
@@ -115,18 +148,50 @@ static int layer_sums(struct ga_cuda_seat *seat, const struct ga_net *net, size_
     const int code = ga_cuda_gemm_run(seat->gemm, &p, seat->stream);
     if (code < 0 || !net->bias)
         return code;
+    if (k + 1 < net->layers && seat->fused[k + 1])
+        return put_bias(seat, net->width[k + 1], into, sums + net->bias_at[k]);
     return columns(seat, net->width[k + 1], NULL, at->deltas[k + 1], into, sums + net->bias_at[k]);
 }
 
-static int fast_sums(struct ga_cuda_seat *seat, const struct ga_net *net, enum ga_into into,
-                     void *room)
+/*
+ * Deltas (units, examples) = weight above (units, outputs) times deltas above (outputs, examples).
+ * Where the layer's relu was fused, its mask and the sums for its bias are part of the product.
+ */
+static int layer_deltas(struct ga_cuda_seat *seat, const struct ga_net *net, size_t k)
+{
+    const struct ga_cuda_layout *at = &seat->at;
+    struct ga_cuda_product p = {
+        .m = net->width[k],
+        .n = at->count,
+        .k = net->width[k + 1],
+        .a = ga_cuda_at(seat, at->weight[k]),
+        .b = ga_cuda_at(seat, at->deltas[k + 1]),
+        .out = ga_cuda_at(seat, at->deltas[k]),
+    };
+    struct ga_cuda_product fused = p;
+    fused.epilogue = GA_CUDA_UNRELU;
+    fused.mask = ga_cuda_at(seat, at->masks[k]);
+    fused.row_sums = net->bias ? ga_cuda_at(seat, at->row_sums) : NULL;
+    seat->fused[k] = seat->fused[k] && ga_cuda_gemm_knows(seat->gemm, &fused);
+    if (seat->fused[k])
+        return ga_cuda_gemm_run(seat->gemm, &fused, seat->stream);
+    const int code = ga_cuda_gemm_run(seat->gemm, &p, seat->stream);
+    return code == GA_OK ? times_slope(seat, net, k) : code;
+}
+
+/* From the last layer down: a layer's sums come before the next product overwrites its row sums. */
+static int fast_backward(struct ga_cuda_seat *seat, const struct ga_net *net, enum ga_into into,
+                         void *room)
 {
     int code = GA_OK;
     if (net->kind == GA_NET_QUADRATIC)
         return columns(seat, net->width[1], ga_cuda_at(seat, seat->at.inputs), seat->at.deltas[1],
                        into, room);
-    for (size_t k = 0; code == GA_OK && k < net->layers; k++)
+    for (size_t k = net->layers; code == GA_OK && k-- > 0;) {
         code = layer_sums(seat, net, k, into, room);
+        if (code == GA_OK && k > 0)
+            code = layer_deltas(seat, net, k);
+    }
     return code;
 }
 
@@ -134,7 +199,6 @@ static const struct ga_cuda_numerics fast = {
     .fast = true,
     .forward = fast_forward,
     .backward = fast_backward,
-    .sums = fast_sums,
     .clear = ga_cuda_clear_float,
 };
 

@@ -6,4 +6,7 @@
 GA_KERNEL_OF(activate, ga_k_activate, ga_body_activate_row(&k, thread))
 GA_KERNEL(slope)
 GA_KERNEL(columns)
+GA_KERNEL(put)
+GA_KERNEL_OF(finite, ga_k_finite, const uint32_t flags = ga_body_finite(&k, thread);
+             if (flags) atomicOr(k.flags, flags))
 GA_KERNEL(mean_float)

@@ -23,6 +23,31 @@ GA_BODY void ga_body_activate_row(const struct ga_k_activate *k, size_t thread)
         k->slopes[thread] = slope;
 }
 
+/* Whether values are finite. */
+struct ga_k_finite {
+    size_t threads;
+    const float *values; /* (threads) */
+    uint32_t *flags;     /* one word, or-ed */
+};
+
+GA_BODY uint32_t ga_body_finite(const struct ga_k_finite *k, size_t thread)
+{
+    return k->values[thread] - k->values[thread] == 0.0f ? 0 : GA_SUM_NONFINITE;
+}
+
+/* sums = or += values */
+struct ga_k_put {
+    size_t threads;
+    const float *values;
+    float *sums;
+    int32_t add;
+};
+
+GA_BODY void ga_body_put(const struct ga_k_put *k, size_t thread)
+{
+    k->sums[thread] = k->values[thread] + (k->add ? k->sums[thread] : 0.0f);
+}
+
 /* deltas *= h' at the rows. */
 struct ga_k_slope {
     size_t threads; /* count * units */

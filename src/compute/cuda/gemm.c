@@ -12,11 +12,12 @@
 struct shape {
     size_t m, n, k;
     size_t align_a, align_b, align_out;
-    size_t transpose_a, transpose_b, bias, add;
+    size_t transpose_a, transpose_b, epilogue, vector, add;
 };
 
 struct plan {
     bool made;
+    bool unknown; /* cuBLASLt has no way for it */
     struct shape shape;
     cublasLtMatmulDesc_t product;
     cublasLtMatrixLayout_t a, b, out;
@@ -102,7 +103,8 @@ static struct shape shape_of(const struct ga_cuda_product *p)
         .align_out = alignment(p->out),
         .transpose_a = p->transpose_a,
         .transpose_b = p->transpose_b,
-        .bias = p->bias != NULL,
+        .epilogue = (size_t)p->epilogue,
+        .vector = p->bias || p->row_sums,
         .add = p->add,
     };
 }
@@ -114,13 +116,35 @@ static int set(const struct ga_cuda_gemm *gemm, struct plan *plan,
                  "describing a product");
 }
 
+static cublasLtEpilogue_t epilogue_of(const struct ga_cuda_product *p)
+{
+    if (p->epilogue == GA_CUDA_RELU)
+        return p->bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
+    if (p->epilogue == GA_CUDA_UNRELU)
+        return p->row_sums ? CUBLASLT_EPILOGUE_DRELU_BGRAD : CUBLASLT_EPILOGUE_DRELU;
+    return p->epilogue == GA_CUDA_BIAS ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+/* The pointers of an epilogue are part of the description, and change from call to call. */
+static int point(const struct ga_cuda_gemm *gemm, struct plan *plan,
+                 const struct ga_cuda_product *p)
+{
+    const void *vector = p->row_sums ? p->row_sums : p->bias;
+    int code = GA_OK;
+    if (vector)
+        code = set(gemm, plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector, sizeof vector);
+    if (code == GA_OK && p->mask)
+        code = set(gemm, plan, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &p->mask, sizeof p->mask);
+    return code;
+}
+
 static int describe(const struct ga_cuda_gemm *gemm, struct plan *plan,
                     const struct ga_cuda_product *p)
 {
     const cublasOperation_t a = p->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasOperation_t b = p->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const cublasLtEpilogue_t epilogue =
-        p->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    const cublasLtEpilogue_t epilogue = epilogue_of(p);
+    const int64_t bits = (int64_t)ga_cuda_mask_bits(p->m);
     int code = check(gemm, cublasLtMatmulDescCreate(&plan->product, CUBLAS_COMPUTE_32F, CUDA_R_32F),
                      "describing a product");
     if (code == GA_OK)
@@ -129,9 +153,9 @@ static int describe(const struct ga_cuda_gemm *gemm, struct plan *plan,
         code = set(gemm, plan, CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof b);
     if (code == GA_OK)
         code = set(gemm, plan, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
-    if (code == GA_OK && p->bias)
-        code = set(gemm, plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p->bias, sizeof(p->bias));
-    return code;
+    if (code == GA_OK && p->mask)
+        code = set(gemm, plan, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &bits, sizeof bits);
+    return code == GA_OK ? point(gemm, plan, p) : code;
 }
 
 static int lay_out(const struct ga_cuda_gemm *gemm, cublasLtMatrixLayout_t *out, size_t rows,
@@ -182,25 +206,23 @@ static int choose(const struct ga_cuda_gemm *gemm, struct plan *plan)
 {
     cublasLtMatmulPreference_t preference = NULL;
     cublasLtMatmulHeuristicResult_t found;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     int count = 0;
     int code =
         check(gemm, cublasLtMatmulPreferenceCreate(&preference), "choosing how to do a product");
     if (code == GA_OK)
         code = prefer(gemm, preference, &plan->shape);
     if (code == GA_OK)
-        code = check(gemm,
-                     cublasLtMatmulAlgoGetHeuristic(gemm->handle, plan->product, plan->a, plan->b,
-                                                    plan->out, plan->out, preference, 1, &found,
-                                                    &count),
-                     "choosing how to do a product");
+        status =
+            cublasLtMatmulAlgoGetHeuristic(gemm->handle, plan->product, plan->a, plan->b, plan->out,
+                                           plan->out, preference, 1, &found, &count);
+    if (code == GA_OK && status != CUBLAS_STATUS_NOT_SUPPORTED)
+        code = check(gemm, status, "choosing how to do a product");
     if (preference)
         (void)cublasLtMatmulPreferenceDestroy(preference);
-    if (code == GA_OK && (count < 1 || found.state != CUBLAS_STATUS_SUCCESS))
-        code = ga_cuda_host()->fail(GA_EUNSUPPORTED,
-                                    "cuda:%zu: cuBLASLt knows no way for a product of %zu x %zu x "
-                                    "%zu",
-                                    gemm->place, plan->shape.m, plan->shape.k, plan->shape.n);
-    if (code == GA_OK)
+    plan->unknown =
+        status == CUBLAS_STATUS_NOT_SUPPORTED || count < 1 || found.state != CUBLAS_STATUS_SUCCESS;
+    if (code == GA_OK && !plan->unknown)
         plan->how = found.algo;
     return code;
 }
@@ -237,6 +259,12 @@ static int find_plan(struct ga_cuda_gemm *gemm, const struct ga_cuda_product *p,
     return make_plan(gemm, p, out);
 }
 
+bool ga_cuda_gemm_knows(struct ga_cuda_gemm *gemm, const struct ga_cuda_product *product)
+{
+    struct plan *plan = NULL;
+    return find_plan(gemm, product, &plan) == GA_OK && !plan->unknown;
+}
+
 int ga_cuda_gemm_run(struct ga_cuda_gemm *gemm, const struct ga_cuda_product *product,
                      struct CUstream_st *stream)
 {
@@ -244,9 +272,13 @@ int ga_cuda_gemm_run(struct ga_cuda_gemm *gemm, const struct ga_cuda_product *pr
     const float beta = product->add ? 1.0f : 0.0f;
     struct plan *plan = NULL;
     int code = find_plan(gemm, product, &plan);
-    if (code == GA_OK && product->bias)
-        code = set(gemm, plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &product->bias,
-                   sizeof(product->bias));
+    if (code == GA_OK && plan->unknown)
+        code = ga_cuda_host()->fail(GA_EUNSUPPORTED,
+                                    "cuda:%zu: cuBLASLt knows no way for a product of %zu x %zu x "
+                                    "%zu",
+                                    gemm->place, plan->shape.m, plan->shape.k, plan->shape.n);
+    if (code == GA_OK)
+        code = point(gemm, plan, product);
     if (code < 0)
         return code;
     return check(gemm,

@@ -20,6 +20,16 @@ static size_t carve(size_t *next, size_t rows, size_t columns)
     return start;
 }
 
+static void lay_out_masks(struct ga_cuda_layout *l, const struct ga_net *net, size_t *next)
+{
+    size_t widest = 0;
+    for (size_t k = 1; k < net->layers; k++) {
+        l->masks[k] = carve(next, ga_cuda_mask_bits(net->width[k]) / 32, l->count);
+        widest = widest > net->width[k] ? widest : net->width[k];
+    }
+    l->row_sums = carve(next, widest, 1);
+}
+
 static void lay_out_layers(struct ga_cuda_layout *l, const struct ga_net *net, size_t *next)
 {
     const bool mlp = net->kind == GA_NET_MLP;
@@ -31,6 +41,8 @@ static void lay_out_layers(struct ga_cuda_layout *l, const struct ga_net *net, s
         l->slopes[k] = slopes ? carve(next, net->width[k], l->count) : 0;
         l->deltas[k] = carve(next, net->width[k], l->count);
     }
+    if (l->fast && mlp && net->activation == GA_ACT_RELU)
+        lay_out_masks(l, net, next);
 }
 
 /* The net's own block, or one tensor after another, each where a card's widest loads may start. */
@@ -103,6 +115,23 @@ static int check_room(const struct ga_cuda_seat *seat, const struct ga_net *net,
                                 most_examples(net, layout->fast, available));
 }
 
+/* Weights are checked with the gaps between them, so those are 0. */
+static int make_room(struct ga_cuda_seat *seat, const struct ga_cuda_layout *layout)
+{
+    const struct ga_cuda_room *room = &seat->room;
+    const size_t up = layout->up + layout->down;
+    const bool grows = layout->total > room->device_bytes || up > room->host_bytes;
+    if (grows)
+        seat->serial = 0;
+    if (ga_cuda_room_grow(&seat->room, layout->total, up) < 0)
+        return ga_cuda_host()->error_code();
+    if (!grows)
+        return GA_OK;
+    memset(room->host, 0, layout->inputs);
+    return ga_cuda_check((int)cudaMemsetAsync(room->device, 0, layout->inputs, seat->stream),
+                         room->place, "clearing room for weights");
+}
+
 int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, bool fast, size_t place,
                       size_t count)
 {
@@ -115,9 +144,7 @@ int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, bool 
         ga_cuda_check((int)cudaStreamCreateWithFlags(&seat->stream, cudaStreamNonBlocking), place,
                       "opening a stream") < 0)
         return ga_cuda_host()->error_code();
-    if (layout.total > seat->room.device_bytes)
-        seat->serial = 0;
-    if (ga_cuda_room_grow(&seat->room, layout.total, layout.up + layout.down) < 0)
+    if (make_room(seat, &layout) < 0)
         return ga_cuda_host()->fail_within("room for a micro-batch of %zu examples", count);
     seat->at = layout;
     if (fast && net->kind == GA_NET_MLP && !seat->gemm)

@@ -4,7 +4,7 @@
  * (held.h) go up once, or come from where they are on a card, and stay for the batches that follow.
  *
  *   up    weights | inputs | targets or labels | example weights
- *         rows, deltas and slopes of the layers
+ *         rows, deltas and slopes of the layers; masks and a layer's bias gradient
  *   down  losses | correct | flags, or the outputs of a prediction
  *
  * Offsets are bytes, all multiples of 256.
@@ -25,6 +25,8 @@ struct ga_cuda_layout {
     size_t inputs, targets, example;
     size_t up; /* bytes of the first part, from 0 */
     size_t rows[GA_NET_LAYERS + 1], deltas[GA_NET_LAYERS + 1], slopes[GA_NET_LAYERS + 1];
+    size_t masks[GA_NET_LAYERS + 1]; /* fast relu: which rows are positive, a bit each */
+    size_t row_sums;                 /* fast relu: room for a layer's bias gradient */
     size_t losses, correct, flags;
     size_t down; /* bytes of the last part, from `losses` */
     size_t total;
@@ -37,8 +39,10 @@ struct ga_cuda_seat {
     struct CUstream_st *stream; /* NULL: nothing was done on this card yet */
     struct ga_cuda_room room;   /* host: the up part, and behind it the down part */
     struct ga_cuda_layout at;
-    struct ga_cuda_gemm *gemm; /* NULL until a product is wanted */
-    uint64_t serial;           /* of the weights that are up; 0: they go up with the next batch */
+    struct ga_cuda_gemm *gemm;     /* NULL until a product is wanted */
+    bool fuses;                    /* activations are part of the products, where that is known */
+    bool fused[GA_NET_LAYERS + 1]; /* by layer: its mask is what the last forward left */
+    uint64_t serial; /* of the weights that are up; 0: they go up with the next batch */
     struct ga_cuda_lease weights;
 };
 

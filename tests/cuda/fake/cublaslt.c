@@ -1,7 +1,8 @@
 /*
- * Products of matrices on the fake: float32, column by column, as cuBLASLt has them, with the bias
- * epilogue. What is asked for is checked as far as a card would suffer from it: shapes, buffers,
- * the stream's device, and addresses less aligned than was promised when a way was chosen.
+ * Products of matrices on the fake: float32, column by column, as cuBLASLt has them, with the
+ * epilogues for a bias and for relu, forward and backward. What is asked for is checked as far as a
+ * card would suffer from it: shapes, buffers, the stream's device, and addresses less aligned than
+ * was promised when a way was chosen.
  */
 #include <cublasLt.h>
 #include <stdlib.h>
@@ -17,7 +18,9 @@ struct matrix {
 struct product {
     cublasOperation_t a, b;
     cublasLtEpilogue_t epilogue;
-    const float *bias;
+    void *vector; /* bias, or what receives its gradient */
+    void *mask;
+    int64_t mask_bits; /* of a column */
 };
 
 struct preference {
@@ -108,7 +111,9 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
         {CUBLASLT_MATMUL_DESC_TRANSA, &product->a, sizeof product->a},
         {CUBLASLT_MATMUL_DESC_TRANSB, &product->b, sizeof product->b},
         {CUBLASLT_MATMUL_DESC_EPILOGUE, &product->epilogue, sizeof product->epilogue},
-        {CUBLASLT_MATMUL_DESC_BIAS_POINTER, (void *)&product->bias, sizeof product->bias},
+        {CUBLASLT_MATMUL_DESC_BIAS_POINTER, &product->vector, sizeof product->vector},
+        {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &product->mask, sizeof product->mask},
+        {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &product->mask_bits, sizeof product->mask_bits},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (fields[i].attribute != attribute || fields[i].bytes != bytes)
@@ -160,6 +165,36 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t w
     return CUBLAS_STATUS_INVALID_VALUE;
 }
 
+static bool has_vector(cublasLtEpilogue_t epilogue)
+{
+    return epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_AUX_BIAS ||
+           epilogue == CUBLASLT_EPILOGUE_DRELU_BGRAD;
+}
+
+static bool makes_mask(cublasLtEpilogue_t epilogue)
+{
+    return epilogue == CUBLASLT_EPILOGUE_RELU_AUX || epilogue == CUBLASLT_EPILOGUE_RELU_AUX_BIAS;
+}
+
+static bool takes_mask(cublasLtEpilogue_t epilogue)
+{
+    return epilogue == CUBLASLT_EPILOGUE_DRELU || epilogue == CUBLASLT_EPILOGUE_DRELU_BGRAD;
+}
+
+/* What an epilogue needs: others than these are not known here, as a real card knows not all. */
+static cublasStatus_t check_epilogue(const struct product *p, const struct matrix *d)
+{
+    const bool mask = makes_mask(p->epilogue) || takes_mask(p->epilogue);
+    if (!mask && !has_vector(p->epilogue) && p->epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (has_vector(p->epilogue) && (!p->vector || (uintptr_t)p->vector % 4 != 0))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (mask && (!p->mask || (uintptr_t)p->mask % 16 != 0 || p->mask_bits % 128 != 0 ||
+                 p->mask_bits < (int64_t)d->rows))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    return mask && fake_unfused() ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
+}
+
 /* The inner length, or 0 where the shapes do not fit. */
 static uint64_t inner(const struct product *product, const struct matrix *a, const struct matrix *b,
                       const struct matrix *d)
@@ -179,11 +214,14 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
                                               cublasLtMatmulHeuristicResult_t out[], int *found)
 {
     struct way way = {.known = KNOWN};
+    const cublasStatus_t status = check_epilogue((const void *)product, (const void *)d);
     (void)handle, (void)c;
     *found = 0;
     if (wanted < 1 ||
         inner((const void *)product, (const void *)a, (const void *)b, (const void *)d) == 0)
         return CUBLAS_STATUS_INVALID_VALUE;
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return status;
     memcpy(&way.promised, preference, sizeof way.promised);
     memset(&out[0], 0, sizeof out[0]);
     memcpy(&out[0].algo, &way, sizeof way);
@@ -213,7 +251,10 @@ static float *operand(struct fake *fake, cudaStream_t stream, const void *at, ui
 }
 
 struct work {
-    const float *a, *b, *bias;
+    const struct product *product;
+    const float *a, *b;
+    float *vector; /* bias, or its gradient */
+    unsigned char *mask;
     float *d;
     const struct matrix *la, *lb, *ld;
     bool ta, tb;
@@ -221,21 +262,47 @@ struct work {
     uint64_t k;
 };
 
+static float dot(const struct work *w, uint64_t i, uint64_t j)
+{
+    float sum = 0.0f;
+    for (uint64_t l = 0; l < w->k; l++) {
+        const uint64_t at_a =
+            w->ta ? i * (uint64_t)w->la->stride + l : l * (uint64_t)w->la->stride + i;
+        const uint64_t at_b =
+            w->tb ? l * (uint64_t)w->lb->stride + j : j * (uint64_t)w->lb->stride + l;
+        sum += w->a[at_a] * w->b[at_b];
+    }
+    return sum;
+}
+
+/* Relu is max(x, 0), which drops NaN; the documentation does not say that it would not. */
+static float finish(const struct work *w, uint64_t i, uint64_t j, float x)
+{
+    const cublasLtEpilogue_t epilogue = w->product->epilogue;
+    const uint64_t bit = j * (uint64_t)w->product->mask_bits + i;
+    const unsigned char one = (unsigned char)(1u << bit % 8);
+    if (has_vector(epilogue) && !takes_mask(epilogue))
+        x += w->vector[i];
+    if (makes_mask(epilogue)) {
+        const bool positive = x > 0.0f;
+        w->mask[bit / 8] = (unsigned char)(positive ? w->mask[bit / 8] | one
+                                                    : w->mask[bit / 8] & (unsigned char)~one);
+        return positive ? x : 0.0f;
+    }
+    if (takes_mask(epilogue) && !(w->mask[bit / 8] & one))
+        x = 0.0f;
+    if (takes_mask(epilogue) && has_vector(epilogue))
+        w->vector[i] = (j == 0 ? 0.0f : w->vector[i]) + x;
+    return x;
+}
+
 static void multiply(const struct work *w)
 {
     for (uint64_t j = 0; j < w->ld->columns; j++)
         for (uint64_t i = 0; i < w->ld->rows; i++) {
             float *out = w->d + j * (uint64_t)w->ld->stride + i;
-            float sum = 0.0f;
-            for (uint64_t l = 0; l < w->k; l++) {
-                const uint64_t at_a =
-                    w->ta ? i * (uint64_t)w->la->stride + l : l * (uint64_t)w->la->stride + i;
-                const uint64_t at_b =
-                    w->tb ? l * (uint64_t)w->lb->stride + j : j * (uint64_t)w->lb->stride + l;
-                sum += w->a[at_a] * w->b[at_b];
-            }
-            sum += w->beta != 0.0f ? w->beta * *out : 0.0f;
-            *out = sum + (w->bias ? w->bias[i] : 0.0f);
+            const float old = w->beta != 0.0f ? w->beta * *out : 0.0f;
+            *out = finish(w, i, j, dot(w, i, j) + old);
         }
 }
 
@@ -244,16 +311,21 @@ static uint64_t extent(const struct matrix *matrix)
     return (matrix->columns - 1) * (uint64_t)matrix->stride + matrix->rows;
 }
 
-static bool open_operands(struct fake *fake, struct work *w, const struct product *product,
-                          const void *a, const void *b, void *d, const struct way *way,
-                          cudaStream_t stream)
+static bool open_operands(struct fake *fake, struct work *w, const void *a, const void *b, void *d,
+                          const struct way *way, cudaStream_t stream)
 {
-    const bool has_bias = product->epilogue == CUBLASLT_EPILOGUE_BIAS;
+    const struct product *p = w->product;
+    const bool vector = has_vector(p->epilogue);
+    const bool mask = makes_mask(p->epilogue) || takes_mask(p->epilogue);
+    const uint64_t words = ((w->ld->columns - 1) * (uint64_t)p->mask_bits + w->ld->rows + 31) / 32;
     w->a = operand(fake, stream, a, extent(w->la), way->promised.a, false);
     w->b = operand(fake, stream, b, extent(w->lb), way->promised.b, false);
     w->d = operand(fake, stream, d, extent(w->ld), way->promised.d, true);
-    w->bias = has_bias ? operand(fake, stream, product->bias, w->ld->rows, 4, false) : NULL;
-    return w->a && w->b && w->d && (w->bias || !has_bias);
+    if (vector)
+        w->vector = operand(fake, stream, p->vector, w->ld->rows, 4, takes_mask(p->epilogue));
+    if (mask)
+        w->mask = (void *)operand(fake, stream, p->mask, words, 16, makes_mask(p->epilogue));
+    return w->a && w->b && w->d && (w->vector || !vector) && (w->mask || !mask);
 }
 
 static cublasStatus_t check_room(struct fake *fake, void *workspace, size_t bytes,
@@ -280,7 +352,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     const struct product *product = (const void *)description;
     struct fake *fake = fake_enter();
     cublasStatus_t status = CUBLAS_STATUS_EXECUTION_FAILED;
-    struct work w = {.la = (const void *)layout_a,
+    struct work w = {.product = product,
+                     .la = (const void *)layout_a,
                      .lb = (const void *)layout_b,
                      .ld = (const void *)layout_d,
                      .ta = product->a == CUBLAS_OP_T,
@@ -290,12 +363,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     memcpy(&way, algo, sizeof way);
     memcpy(&w.beta, beta, sizeof w.beta);
     w.k = inner(product, w.la, w.lb, w.ld);
-    if (w.k == 0 || c != d || *(const float *)alpha != 1.0f)
+    if (w.k == 0 || c != d || *(const float *)alpha != 1.0f ||
+        check_epilogue(product, w.ld) != CUBLAS_STATUS_SUCCESS)
         fake_fault(fake, "cuBLASLt: a product that does not fit its matrices");
     else if (fake_begin(fake, stream) == cudaSuccess)
         status = check_room(fake, workspace, bytes, &way, stream);
     if (status == CUBLAS_STATUS_SUCCESS) {
-        if (open_operands(fake, &w, product, a, b, d, &way, stream))
+        if (open_operands(fake, &w, a, b, d, &way, stream))
             multiply(&w);
         else
             status = CUBLAS_STATUS_EXECUTION_FAILED;

@@ -15,6 +15,7 @@
  *   memory N    bytes of each
  *   oom N       the Nth allocation from now fails
  *   lost N      the Nth piece of work from now, and all that follows, finds no card
+ *   unfused N   not 0: no way is known to do relu as part of a product
  *   hang N      the stream of the Nth piece of work from now is never done with it
  *   stuck D     no stream of device D is done with what it is given from now on
  *   resume      (without a number) what hangs is done after all
@@ -79,6 +80,7 @@ struct fake {
     long oom, lost, hang; /* counted down to 0; -1: never */
     long absent, async;   /* ranks of NCCL; -1: none */
     long stuck;           /* a device; -1: none */
+    long unfused;
     bool gone;
     struct fake_block *block;
     struct fake_copy *copy;
@@ -116,6 +118,8 @@ void fake_join(uint64_t *clock, const uint64_t *other);
 cudaError_t fake_host_knows(struct fake *fake, const uint64_t *clock);
 
 uint64_t fake_sum(const char *bytes, size_t count); /* FNV-1a */
+
+bool fake_unfused(void);
 
 /* Runs a kernel by name; its pointers are checked first. */
 cudaError_t fake_run(struct fake *fake, const char *name, const void *args, cudaStream_t stream);

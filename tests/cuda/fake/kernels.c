@@ -138,6 +138,22 @@ static size_t slope_spans(const void *args, struct span out[SPANS])
     return 3;
 }
 
+static size_t finite_spans(const void *args, struct span out[SPANS])
+{
+    const struct ga_k_finite *k = args;
+    out[0] = SPAN(struct ga_k_finite, values, k->threads * 4, false);
+    out[1] = SPAN(struct ga_k_finite, flags, 4, true);
+    return 2;
+}
+
+static size_t put_spans(const void *args, struct span out[SPANS])
+{
+    const struct ga_k_put *k = args;
+    out[0] = SPAN(struct ga_k_put, values, k->threads * 4, false);
+    out[1] = SPAN(struct ga_k_put, sums, k->threads * 4, true);
+    return 2;
+}
+
 static size_t columns_spans(const void *args, struct span out[SPANS])
 {
     const struct ga_k_columns *k = args;
@@ -177,6 +193,7 @@ RUN(step, ga_k_step)
 
 RUN(slope, ga_k_slope)
 RUN(columns, ga_k_columns)
+RUN(put, ga_k_put)
 RUN(mean_float, ga_k_mean_float)
 
 static void activate_run(const void *args)
@@ -184,6 +201,13 @@ static void activate_run(const void *args)
     const struct ga_k_activate *k = args;
     for (size_t thread = 0; thread < k->threads; thread++)
         ga_body_activate_row(k, thread);
+}
+
+static void finite_run(const void *args)
+{
+    const struct ga_k_finite *k = args;
+    for (size_t thread = 0; thread < k->threads; thread++)
+        *k->flags |= ga_body_finite(k, thread);
 }
 
 static void sums_run(const void *args)
@@ -212,6 +236,8 @@ static const struct kernel kernels[] = {
     KERNEL(step, ga_k_step, step_spans),
     KERNEL(activate, ga_k_activate, activate_spans),
     KERNEL(slope, ga_k_slope, slope_spans),
+    KERNEL(finite, ga_k_finite, finite_spans),
+    KERNEL(put, ga_k_put, put_spans),
     KERNEL(columns, ga_k_columns, columns_spans),
     KERNEL(mean_float, ga_k_mean_float, mean_float_spans),
 };

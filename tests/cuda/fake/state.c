@@ -14,8 +14,10 @@ static void set_word(struct fake *fake, const char *word)
     const struct {
         const char *name;
         long *count;
-    } counts[] = {{"oom=", &fake->oom},       {"lost=", &fake->lost},   {"hang=", &fake->hang},
-                  {"absent=", &fake->absent}, {"async=", &fake->async}, {"stuck=", &fake->stuck}};
+    } counts[] = {{"oom=", &fake->oom},         {"lost=", &fake->lost},
+                  {"hang=", &fake->hang},       {"absent=", &fake->absent},
+                  {"unfused=", &fake->unfused}, {"async=", &fake->async},
+                  {"stuck=", &fake->stuck}};
     if (strncmp(word, "devices=", 8) == 0)
         fake->devices = (int)strtol(word + 8, NULL, 10);
     if (strncmp(word, "memory=", 7) == 0)
@@ -97,6 +99,11 @@ size_t fake_faults(const char **text)
     fake->faults = 0;
     fake_leave(fake, cudaSuccess);
     return faults;
+}
+
+bool fake_unfused(void)
+{
+    return all.unfused != 0;
 }
 
 size_t fake_text(const char **text)

@@ -170,13 +170,34 @@ static void describe_gpus(const struct ga_picture *picture, struct ga_text *out)
         describe_gpu(&picture->device[i], i, out);
 }
 
+static int64_t deadline_of(const struct ga_console *console)
+{
+    return ga_now_ns() + (ga_at_prompt(console) ? PROMPT_NS : SCRIPT_NS);
+}
+
+/* Shares of time need two samples of a process. */
+void ga_devices_await_seats(struct ga_console *console, const struct ga_seat *seat, size_t count)
+{
+    struct ga_devices *devices = ga_engine_devices(console->engine);
+    const int64_t deadline_ns = deadline_of(console);
+    bool gpu = false, cpu = false;
+
+    for (size_t i = 0; i < count; i++) {
+        gpu |= seat[i].gpu;
+        cpu |= !seat[i].gpu;
+    }
+    if (gpu)
+        ga_devices_wait(devices, GA_WATCH_NVML, 1, deadline_ns);
+    if (cpu)
+        ga_devices_wait(devices, GA_WATCH_PROC, 2, deadline_ns);
+}
+
 /* Shares of time need two samples. */
 static void describe_monitors(struct ga_console *console, struct ga_picture *picture,
                               struct ga_text *out)
 {
     struct ga_devices *devices = ga_engine_devices(console->engine);
-    const int64_t patience_ns = ga_at_prompt(console) ? PROMPT_NS : SCRIPT_NS;
-    const int64_t deadline_ns = ga_now_ns() + patience_ns;
+    const int64_t deadline_ns = deadline_of(console);
 
     ga_devices_picture(devices, GA_WATCH_NVML, picture); /* begins while the other is waited for */
     ga_devices_wait(devices, GA_WATCH_PROC, 2, deadline_ns);

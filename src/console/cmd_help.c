@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "console/command.h"
 #include "console/print.h"
+#include "console/sensors.h"
 #include "console/session.h"
 #include "console/topics.h"
 #include "console/wrap.h"
@@ -54,11 +55,19 @@ static void append_metric(const struct ga_metric_info *info, struct ga_text *out
                    info->of_run && info->of_replica ? "; also replica R" : "");
 }
 
+static void append_sensor(const struct ga_sensor *sensor, struct ga_text *out)
+{
+    ga_text_printf(out, "  %-22s %s; also replica R\n", sensor->name, sensor->help);
+}
+
 static void append_metrics(struct ga_text *out)
 {
     ga_text_puts(out, "Figures for print, columns and conditions\n");
     for (int i = 0; i < GA_METRIC_COUNT; i++)
         append_metric(ga_metric_info((enum ga_metric)i), out);
+    ga_text_puts(out, "Of devices, measured: for print alone, n/a where not known\n");
+    for (size_t i = 0; i < ga_sensor_count(); i++)
+        append_sensor(ga_sensor_at(i), out);
 }
 
 static bool append_metrics_named(const char *word, struct ga_text *out)
@@ -75,7 +84,9 @@ static bool append_metrics_named(const char *word, struct ga_text *out)
         append_metric(info, out);
         found = true;
     }
-    return found;
+    if (ga_sensor_named(word))
+        append_sensor(ga_sensor_named(word), out);
+    return found || ga_sensor_named(word);
 }
 
 static const struct ga_setting *setting_named(const char *word)

@@ -10,6 +10,7 @@
 #include "console/describe.h"
 #include "console/figures.h"
 #include "console/print.h"
+#include "console/sensors.h"
 #include "console/session.h"
 #include "settings/words.h"
 
@@ -126,6 +127,8 @@ static int print_unknown(const char *word)
         ga_word_consider(&nearest, ga_subject_at(i)->name);
     for (int i = 0; i < GA_METRIC_COUNT; i++)
         ga_word_consider(&nearest, ga_metric_info((enum ga_metric)i)->name);
+    for (size_t i = 0; i < ga_sensor_count(); i++)
+        ga_word_consider(&nearest, ga_sensor_at(i)->name);
     for (size_t i = 0; i < ga_setting_count(); i++)
         ga_word_consider(&nearest, ga_setting_at(i)->name);
     return ga_fail(GA_EINPUT,
@@ -136,12 +139,31 @@ static int print_unknown(const char *word)
                    nearest.name ? "? " : "");
 }
 
+/* `print util`, `print replica 2 util`; 1: it is no sensor. */
+static int print_sensor(struct ga_console *console, size_t count, const char *const *word)
+{
+    const bool of_replica = count == 3 && strcmp(word[0], "replica") == 0;
+    const struct ga_sensor *sensor = ga_sensor_named(word[of_replica ? 2 : 0]);
+    int64_t replica = -1;
+    if (!sensor)
+        return 1;
+    if (count != 1 && !of_replica)
+        return ga_fail(GA_EINPUT, "print %s: expected `print %s` or `print replica R %s`", word[0],
+                       sensor->name, sensor->name);
+    if (of_replica && ga_read_int(word[1], 0, GA_MAX_REPLICAS - 1, &replica) < 0)
+        return ga_fail_within("replica");
+    return ga_sensor_print(console, sensor, replica);
+}
+
 int ga_exec_print(struct ga_console *console, size_t count, const char *const *word)
 {
     const struct ga_subject *subject = ga_subject_named(word[0]);
     const struct ga_setting *row = setting_named(word[0]);
     if (ga_word_same(word[0], "events"))
         return print_events(console, count, word);
+    const int printed = print_sensor(console, count, word);
+    if (printed <= 0)
+        return printed;
     const bool fits = subject && count - 1 >= subject->least && count - 1 <= subject->most;
     if (fits) {
         struct ga_report report = {.count = count - 1, .word = word + 1, .text = GA_TEXT_INIT};

@@ -7,6 +7,7 @@
 #include "console/command.h"
 #include "console/lexer.h"
 #include "console/print.h"
+#include "console/sensors.h"
 #include "console/topics.h"
 #include "settings/words.h"
 
@@ -97,6 +98,8 @@ static void offer_expression(const struct place *place)
         offer_list(place, place->completion->tensors);
         return;
     }
+    for (size_t i = 0; i < ga_sensor_count(); i++)
+        offer(place, ga_sensor_at(i)->name);
     offer_figures(place, "replica events");
     if (place->count > 0)
         return;

@@ -22,4 +22,9 @@ void ga_describe_throttle(const struct ga_device_sample *sample, struct ga_text 
 /* "util 12 %, memory 1.2 GiB of 8.0 GiB, 41 C, ..."; what is not known reads n/a. */
 void ga_describe_sample(const struct ga_device_sample *sample, struct ga_text *out);
 
+/* Waits a moment until the monitors of these seats have answered once: a script for long, a person
+ * at the prompt less. */
+struct ga_console;
+void ga_devices_await_seats(struct ga_console *console, const struct ga_seat *seat, size_t count);
+
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "console/sensors.h"
 #include "settings/words.h"
 #include "train/metrics.h"
 
@@ -40,7 +41,12 @@ int ga_figure_find(const char *name, bool of_replica)
     const int metric = ga_metric_find(name, of_replica);
     if (metric >= 0)
         return metric;
-    if (!known_elsewhere(name, of_replica))
+    if (ga_sensor_named(name))
+        ga_fail(GA_EINPUT,
+                "%s is measured and differs each time: expected a figure of the training here; "
+                "`print %s` and `log ... devices` tell it",
+                name, name);
+    else if (!known_elsewhere(name, of_replica))
         fail_unknown(name, of_replica);
     else if (of_replica)
         ga_fail(GA_EINPUT, "%s is a figure of the run: expected it without `replica R`", name);

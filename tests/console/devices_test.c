@@ -177,7 +177,61 @@ static void wrong_wishes_of_a_log_are_refused(void **unused)
     ga_test_folder_remove(folder);
 }
 
+/* `print` knows what replicas' devices say, and conditions have no use for it. */
+static void print_tells_what_devices_say(void **unused)
+{
+    (void)unused;
+    static const char *const argv[] = {"gaconsole",
+                                       "-e",
+                                       "set replicas 3",
+                                       "-e",
+                                       "next",
+                                       "-e",
+                                       "print util",
+                                       "-e",
+                                       "print replica 1 device_memory",
+                                       "-e",
+                                       "print device_total",
+                                       "-e",
+                                       "print temperature",
+                                       "-e",
+                                       "print replica 2 power",
+                                       NULL};
+    static const struct {
+        const char *command, *want;
+    } wrong[] = {
+        {"expect util > 0", "util is measured and differs each time"},
+        {"until replica 0 util > 0.5", "`print util` and `log ... devices` tell it"},
+        {"columns update util", "util is measured"},
+        {"print util 1", "expected `print util` or `print replica R util`"},
+        {"print replica 2 util", "replica 2: expected 0..1"},
+        {"print replica x util", "replica"},
+        {"print utile", "did you mean util?"},
+    };
+    struct outcome outcome;
+    fake_set(NULL);
+    program_run(argv, NULL, &outcome);
+    assert_int_equal(outcome.status, 0);
+    assert_has(&outcome, "\nreplica 0 util ");
+    assert_has(&outcome, " %\nreplica 1 util ");
+    assert_has(&outcome, " %\nreplica 2 util ");
+    assert_has(&outcome, "\nreplica 1 device_memory ");
+    assert_has(&outcome, "iB\nreplica 0 device_total ");
+    assert_has(&outcome, "\nreplica 0 temperature n/a\n");
+    assert_has(&outcome, "\nreplica 2 power n/a\n");
+    outcome_fini(&outcome);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const char *const line[] = {"gaconsole", "-e", wrong[i].command, NULL};
+        program_run(line, NULL, &outcome);
+        assert_int_equal(outcome.status, 2);
+        if (!strstr(ga_text_get(&outcome.fail), wrong[i].want))
+            fail_msg("%s: %s", wrong[i].command, ga_text_get(&outcome.fail));
+        outcome_fini(&outcome);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(print_tells_what_devices_say),
     cmocka_unit_test(a_library_that_is_none_is_said_in_the_loaders_words),
     cmocka_unit_test(what_a_driver_says_is_told),
     cmocka_unit_test(training_neither_sees_nor_loads_it),

@@ -97,6 +97,30 @@ struct ga_step_blocks {
     float *new_weights, *new_state;
 };
 
+/* One update of a burst; loss and first norm as accumulate() and its tally tell them. */
+struct ga_burst_row {
+    double loss;        /* mean over the batch, weighted, at the weights before the update */
+    double batch_norm;  /* |own sums| / weight */
+    double grad_norm;   /* |g| = batch_norm * weight / divisor */
+    double update_norm; /* |new w - w| */
+    double param_norm;  /* |new w| */
+};
+
+/*
+ * A burst: updates that each take one step on the gradient of the same batch, all in host memory.
+ * `new_weights` and `new_state` hold what the last one leads to; they overlap nothing.
+ */
+struct ga_burst {
+    struct ga_batch batch;
+    double divisor;             /* of the sums */
+    const struct ga_step *step; /* (steps) */
+    size_t steps;               /* 1: the same for all; else `count` */
+    const float *weights, *state;
+    float *new_weights, *new_state;
+    struct ga_burst_row *row; /* (count) */
+    size_t count;
+};
+
 struct ga_context; /* a worker's, opaque, of one device */
 
 enum ga_measure { GA_MEASURE_SQUARE, GA_MEASURE_DISTANCE, GA_MEASURE_PRODUCT };
@@ -226,6 +250,13 @@ struct ga_compute {
     void (*step_part)(const struct ga_net *net, const struct ga_step *step,
                       const struct ga_step_blocks *blocks, const struct ga_part *part,
                       double *squares);
+
+    /*
+     * Does the burst's updates to the last bit as accumulate(), mean() and step() would,
+     * and returns how many: it stops before one whose loss or gradient is not finite, and at 0
+     * where the net is too large for this to be of use (the new blocks are then not written).
+     */
+    size_t (*burst)(struct ga_context *context, const struct ga_burst *burst);
 };
 
 extern const struct ga_compute ga_compute_cpu_exact;

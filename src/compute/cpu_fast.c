@@ -472,6 +472,14 @@ static void fast_step(const struct ga_net *net, const struct ga_step *step, cons
     }
 }
 
+static size_t fast_burst(struct ga_context *context, const struct ga_burst *burst)
+{
+    if (context->work.blas || context->net.parameters > GA_PART || burst->batch.count == 0 ||
+        check_batch(&context->net, &burst->batch, true) < 0)
+        return 0;
+    return context->kernel->burst(&context->work, burst);
+}
+
 void ga_compute_fast_library(char *out, size_t size)
 {
     char library[64];
@@ -500,4 +508,5 @@ const struct ga_compute ga_compute_cpu_fast = {
     .accumulate = fast_accumulate,
     .mean_part = fast_mean_part,
     .step_part = fast_step_part,
+    .burst = fast_burst,
 };

@@ -70,6 +70,9 @@ struct ga_fast_kernel {
                  float *gradient, double *square, double *dots);
     void (*step)(const struct ga_part *part, size_t parameters, const struct ga_step *step,
                  const struct ga_step_blocks *blocks, double *squares);
+
+    /* Small nets of one part: as ga_compute.burst. */
+    size_t (*burst)(const struct ga_fast_work *work, const struct ga_burst *burst);
 };
 
 extern const struct ga_fast_kernel ga_fast_kernel_baseline;

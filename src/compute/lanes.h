@@ -44,6 +44,19 @@ LANES_INLINE lanes_f lanes_load(const float *from)
     return x;
 }
 
+/* The first `count` floats, at most GA_LANES of them; the other lanes are 0. */
+LANES_INLINE lanes_f lanes_load_first(const float *from, size_t count)
+{
+#if GA_LANES == 16
+    return (lanes_f)_mm512_maskz_loadu_ps((__mmask16)(0xffffu >> (16 - count)), from);
+#else
+    lanes_f x = {0};
+    for (size_t i = 0; i < count; i++)
+        x[i] = from[i];
+    return x;
+#endif
+}
+
 LANES_INLINE void lanes_store(float *to, lanes_f x)
 {
     memcpy(to, &x, sizeof x);

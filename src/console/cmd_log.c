@@ -240,10 +240,10 @@ static int find_place(const struct ga_console *console, const char *path, size_t
 static int observe(struct ga_console *console, size_t k)
 {
     struct ga_log_watch *watch = console->log_watch[k];
-    struct ga_observer observer = {record, console->log[k]};
+    struct ga_observer observer = {.update = record, .self = console->log[k]};
     if (watch) {
         watch->log = console->log[k];
-        observer = (struct ga_observer){record_with_seats, watch};
+        observer = (struct ga_observer){.update = record_with_seats, .self = watch};
     }
     return ga_engine_observe_runs(console->engine, GA_OBSERVE_RUN, &observer);
 }

@@ -95,6 +95,61 @@ static bool holds(const void *self, struct ga_run *run)
     return evaluate(self, run);
 }
 
+/* One row's figure: a run's metric that a row tells. NULL: it does not. */
+static double row_loss(const struct ga_burst_rows *rows, size_t k)
+{
+    return rows->row[k].loss;
+}
+
+static double row_grad_norm(const struct ga_burst_rows *rows, size_t k)
+{
+    return rows->row[k].grad_norm;
+}
+
+static double row_update_norm(const struct ga_burst_rows *rows, size_t k)
+{
+    return rows->row[k].update_norm;
+}
+
+static double row_param_norm(const struct ga_burst_rows *rows, size_t k)
+{
+    return rows->row[k].param_norm;
+}
+
+static double row_update(const struct ga_burst_rows *rows, size_t k)
+{
+    return (double)(rows->before.update + k + 1);
+}
+
+static double (*const row_metrics[GA_METRIC_COUNT])(const struct ga_burst_rows *rows, size_t k) = {
+    [GA_METRIC_LOSS] = row_loss,
+    [GA_METRIC_GRAD_NORM] = row_grad_norm,
+    [GA_METRIC_UPDATE_NORM] = row_update_norm,
+    [GA_METRIC_PARAM_NORM] = row_param_norm,
+    [GA_METRIC_UPDATE] = row_update,
+};
+
+/* METRIC NUMBER COMPARISON, of a metric that rows tell. */
+static bool is_scanned(const struct ga_condition_program *program)
+{
+    const struct ga_condition_step *step = program->step;
+    return program->steps == 3 && step[0].code == GA_CODE_METRIC && step[0].replica < 0 &&
+           row_metrics[step[0].metric] && step[1].code == GA_CODE_PUSH &&
+           step[2].code >= GA_CODE_LESS && step[2].code <= GA_CODE_DIFFERENT;
+}
+
+static size_t scan(const void *self, const struct ga_burst_rows *rows, bool held)
+{
+    const struct ga_condition_program *program = self;
+    double (*const value)(const struct ga_burst_rows *rows, size_t k) =
+        row_metrics[program->step[0].metric];
+    size_t k = 0;
+    while (k < rows->count &&
+           (compare(program->step[2].code, value(rows, k), program->step[1].number) > 0) == held)
+        k++;
+    return k;
+}
+
 int ga_condition_read(struct ga_condition *out, const char *text)
 {
     memset(out, 0, sizeof(*out));
@@ -107,6 +162,7 @@ int ga_condition_read(struct ga_condition *out, const char *text)
         return code;
     }
     out->holds = holds;
+    out->scan = is_scanned(program) ? scan : NULL;
     out->close = free;
     out->self = program;
     if (snprintf(out->text, sizeof(out->text), "%s", text) >= (int)sizeof(out->text))

@@ -92,7 +92,7 @@ void ga_feed_close(struct ga_feed *feed)
 
 struct ga_observer ga_feed_observer(struct ga_feed *feed)
 {
-    return (struct ga_observer){observe, feed};
+    return (struct ga_observer){.update = observe, .self = feed};
 }
 
 void ga_feed_columns(struct ga_feed *feed, struct ga_columns *out)

@@ -231,33 +231,105 @@ static void widen(double value, double *low, double *high)
     *high = value <= *high || isnan(*high) ? *high : value;
 }
 
-/* This is what every update pays. */
-static void observe(void *self, struct ga_run *run, const struct ga_update_record *record)
+/* A window that does not follow on the block's last one, or is another run's, begins a new one. */
+static void go_on(struct ga_watch *watch, struct ga_run *run, uint64_t windows)
 {
-    struct ga_watch *watch = self;
     struct ga_block *block = &watch->block;
-    uint64_t windows = record->update + record->skipped;
 
     if (block->count > 0 && (block->run != (uintptr_t)run || windows != block->newest + 1))
         flush(watch, NULL, NULL);
     if (block->count == 0)
         begin_block(block, run);
+}
+
+static void count_window(struct ga_watch *watch, const struct ga_figures *figures)
+{
+    struct ga_block *block = &watch->block;
+
     if (block->count < 2)
-        *(block->count == 0 ? &block->first : &block->second) = figures_of(watch, record);
+        *(block->count == 0 ? &block->first : &block->second) = *figures;
     block->count++;
-    block->newest = windows;
-    widen(record->loss, &block->low, &block->high);
-    widen(record->grad_norm, &block->grad_low, &block->grad_high);
-    widen_replicas(block, run);
+    block->newest = figures->windows;
+    widen(figures->loss, &block->low, &block->high);
+    widen(figures->grad_norm, &block->grad_low, &block->grad_high);
     watch->since++;
-    if (block->count >= watch->block_of && block->count >= 1 + watch->since / LOOK_BLOCKS)
+}
+
+static bool is_full(const struct ga_watch *watch)
+{
+    return watch->block.count >= watch->block_of &&
+           watch->block.count >= 1 + watch->since / LOOK_BLOCKS;
+}
+
+/* This is what every update pays. */
+static void observe(void *self, struct ga_run *run, const struct ga_update_record *record)
+{
+    struct ga_watch *watch = self;
+    const struct ga_figures figures = figures_of(watch, record);
+
+    go_on(watch, run, figures.windows);
+    count_window(watch, &figures);
+    widen_replicas(&watch->block, run);
+    if (is_full(watch))
         flush(watch, run, record);
+}
+
+/* The only replica, whose loss is the window's, and whose gradient was never stale. */
+static void hand_over_row(struct ga_watch *watch, const struct ga_burst_rows *rows, size_t k,
+                          const struct ga_figures *figures)
+{
+    const struct ga_burst_row *row = &rows->row[k];
+    struct ga_sample sample;
+
+    flush(watch, NULL, NULL);
+    sample = sample_of(&watch->block, figures);
+    sample.mode = rows->before.mode;
+    sample.update_norm = row->update_norm;
+    sample.noise_scale = rows->before.noise_trace / rows->before.noise_signal;
+    sample.staleness = 0;
+    sample.pushes = 1;
+    sample.tau[0] = 0;
+    sample.replicas = 1;
+    sample.replica[0].finished = sample.replica[0].has_norm = true;
+    sample.replica[0].loss = (float)row->loss;
+    sample.replica[0].norm = (float)row->batch_norm;
+    hand_over(watch, &sample);
+}
+
+/* What every update in a burst pays. */
+static void observe_burst(void *self, struct ga_run *run, const struct ga_burst_rows *rows)
+{
+    struct ga_watch *watch = self;
+    const struct ga_update_record *before = &rows->before;
+
+    for (size_t k = 0; k < rows->count; k++) {
+        const struct ga_burst_row *row = &rows->row[k];
+        const uint64_t on = k + 1;
+        const struct ga_figures figures = {before->update + before->skipped + on,
+                                           before->update + on,
+                                           before->examples + on * before->window_examples,
+                                           before->time_ns + (int64_t)on * rows->span_ns,
+                                           watch->wall_ns,
+                                           row->loss,
+                                           row->grad_norm};
+        const float loss = (float)row->loss;
+
+        go_on(watch, run, figures.windows);
+        count_window(watch, &figures);
+        if (loss < watch->block.replica_low[0])
+            watch->block.replica_low[0] = loss;
+        if (loss > watch->block.replica_high[0])
+            watch->block.replica_high[0] = loss;
+        if (is_full(watch))
+            hand_over_row(watch, rows, k, &figures);
+    }
+    watch->finished[0] = ga_run_replica(run, 0)->finished;
 }
 
 int ga_watch_open(struct ga_watch **out, struct ga_engine *engine, const struct ga_bell *bell)
 {
     struct ga_watch *watch = ga_alloc(1, sizeof *watch);
-    struct ga_observer observer = {observe, watch};
+    struct ga_observer observer = {observe, observe_burst, watch};
 
     *out = NULL;
     if (!watch)

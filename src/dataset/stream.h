@@ -98,6 +98,9 @@ size_t ga_stream_left(const struct ga_stream *stream);
 /* The epoch that ga_stream_left() speaks of; it counts as used up once nothing is left. */
 uint64_t ga_stream_epoch(const struct ga_stream *stream);
 
+/* That many epochs on, at the same place in them. */
+void ga_stream_skip(struct ga_stream *stream, uint64_t epochs);
+
 /*
  * Reads and restores the position. get() fills caller memory: the two arrays need P elements each
  * (they may be NULL for sharding stream). set() checks against the spec, all or nothing.

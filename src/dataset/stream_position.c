@@ -27,6 +27,14 @@ void ga_stream_begin(struct ga_stream *stream, uint64_t epoch)
     }
 }
 
+void ga_stream_skip(struct ga_stream *stream, uint64_t epochs)
+{
+    stream->epoch += epochs;
+    for (size_t r = 0; ga_stream_fixed(stream) && r < stream->spec.replicas; r++) {
+        stream->lane_epoch[r] += epochs;
+    }
+}
+
 /* The smallest epoch among the shards that have rows, and how many rows of it are taken. */
 static void sum_lanes(const struct ga_stream *stream, const uint64_t *lane_epoch,
                       const uint64_t *lane_offset, uint64_t *epoch, uint64_t *offset)

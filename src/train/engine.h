@@ -71,6 +71,9 @@ int ga_engine_call(struct ga_engine *engine, int (*call)(struct ga_run *run, voi
 /* A condition; evaluated on the engine thread after each closed window. */
 struct ga_condition {
     bool (*holds)(const void *self, struct ga_run *run);
+    /* The first row after whose update it holds no longer, or with `held` false it does: `count`
+     * for none. NULL: it looks at more than rows tell, and updates are made one by one for it. */
+    size_t (*scan)(const void *self, const struct ga_burst_rows *rows, bool held);
     void (*close)(void *self); /* may be NULL */
     void *self;
     char text[128];
@@ -179,6 +182,9 @@ enum ga_observed {
  */
 struct ga_observer {
     void (*update)(void *self, struct ga_run *run, const struct ga_update_record *record);
+    /* Likewise of many at once, the run being behind the last. NULL: updates are made one by one.
+     */
+    void (*burst)(void *self, struct ga_run *run, const struct ga_burst_rows *rows);
     void *self;
 };
 int ga_engine_observe(struct ga_engine *engine, const struct ga_observer *observer); /* CURRENT */

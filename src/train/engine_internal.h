@@ -116,6 +116,8 @@ struct ga_engine {
     int next_break;
     struct engine_observer observers[ENGINE_OBSERVERS];
 
+    struct ga_burst_row burst[GA_BURST_MOST]; /* the one under way */
+
     pthread_mutex_t lock; /* guards next_ticket, stopped and stop */
     pthread_cond_t stopped_changed;
     uint64_t next_ticket, stopped; /* the last ticket given out, and the last one that ended */
@@ -127,6 +129,7 @@ struct ga_engine {
 };
 
 /* engine_slot.c */
+bool ga_engine_observes(const struct ga_engine *engine, const struct engine_observer *observer);
 int ga_slot_open(struct engine_slot **out, const char *name);
 void ga_slot_close(struct engine_slot *slot);
 int ga_engine_ensure_run(struct ga_engine *engine);
@@ -152,6 +155,10 @@ struct engine_break *ga_engine_break_hit(struct ga_engine *engine);
 int ga_engine_step(struct ga_engine *engine);
 /* New events up to the window's end, a letter, or the end of `*left`, with one look behind them. */
 int ga_engine_step_quickly(struct ga_engine *engine, int *left);
+
+/* engine_burst.c: on new ground, updates in a burst if there can be one; none of them ends the move
+ * or is one that someone has to see by itself. */
+int ga_engine_burst(struct ga_engine *engine);
 bool ga_engine_breaks_new_ground(const struct ga_engine *engine);
 void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out);
 int ga_engine_to_boundary(struct ga_engine *engine);

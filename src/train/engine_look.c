@@ -50,19 +50,12 @@ struct events_request {
 static int events_call(struct ga_engine *engine, void *arg)
 {
     const struct events_request *request = arg;
-    size_t count = 0, first = 0;
-    int code = GA_OK;
 
     if (!engine->at->run)
         return GA_OK;
-    count = ga_history_events(engine->at->history);
-    while (count > 0 && ga_history_event(engine->at->history, count - 1)->sequence >
-                            ga_run_counters(engine->at->run)->events)
-        count--;
-    first = count > request->most ? count - request->most : 0;
-    for (size_t k = first; code == GA_OK && k < count; k++)
-        code = request->each(ga_history_event(engine->at->history, k), request->arg);
-    return code;
+    return ga_history_each_event(engine->at->history, request->most,
+                                 ga_run_counters(engine->at->run)->events, request->each,
+                                 request->arg);
 }
 
 int ga_engine_events(struct ga_engine *engine, size_t most,

@@ -237,8 +237,11 @@ static int step(struct ga_engine *engine, int *left)
 {
     if (!ends_anywhere(engine->at->move.move.kind) && ga_engine_breaks_new_ground(engine) &&
         ga_run_settings(engine->at->run)->pace.kind == GA_PACE_MAX &&
-        ga_run_settings(engine->at->run)->clock == GA_CLOCK_VIRTUAL)
+        ga_run_settings(engine->at->run)->clock == GA_CLOCK_VIRTUAL) {
+        if (ga_run_at_boundary(engine->at->run) && ga_engine_burst(engine) < 0)
+            return ga_error_code();
         return ga_engine_step_quickly(engine, left);
+    }
     --*left;
     return ga_engine_step(engine);
 }

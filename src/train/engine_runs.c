@@ -258,20 +258,9 @@ int ga_engine_run_named(struct ga_engine *engine, const char *name, struct ga_ru
 static int slot_records(const struct engine_slot *slot,
                         int (*each)(const struct ga_update_record *record, void *arg), void *arg)
 {
-    uint64_t windows = 0;
-    int code = GA_OK;
-
     if (!slot->run)
         return GA_OK;
-    windows = ga_run_windows_closed(slot->run);
-    for (size_t k = 0; code == GA_OK && k < ga_history_records(slot->history); k++) {
-        const struct ga_update_record *record = ga_history_record(slot->history, k);
-
-        if (record->update + record->skipped > windows)
-            break;
-        code = each(record, arg);
-    }
-    return code;
+    return ga_history_each_record(slot->history, ga_run_windows_closed(slot->run), each, arg);
 }
 
 struct records_request {

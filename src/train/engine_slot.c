@@ -55,7 +55,7 @@ static void on_event(void *self, const struct ga_event *event)
         engine->sink_code = ga_error_code();
 }
 
-static bool observes(const struct ga_engine *engine, const struct engine_observer *observer)
+bool ga_engine_observes(const struct ga_engine *engine, const struct engine_observer *observer)
 {
     if (!observer->observer.update)
         return false;
@@ -75,7 +75,7 @@ static void on_record(void *self, const struct ga_update_record *record)
     if (engine->seeking)
         return;
     for (size_t i = 0; i < ENGINE_OBSERVERS; i++)
-        if (observes(engine, &engine->observers[i]))
+        if (ga_engine_observes(engine, &engine->observers[i]))
             engine->observers[i].observer.update(engine->observers[i].observer.self, at->run,
                                                  record);
 }

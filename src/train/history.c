@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "train/chronicle.h"
 #include "train/kept.h"
-#include "train/tape.h"
 
 #define COPIED_STATES 1024
 
@@ -16,18 +16,12 @@
 #define EXAMPLE_NS   1000.0
 #define CHEAP_BYTES  ((size_t)16384) /* always kept */
 
-struct kept_record {
-    uint64_t events;
-    struct ga_update_record record;
-};
-
 struct ga_history {
     uint64_t budget;
     struct ga_keeper *keeper;
     struct ga_kept **states; /* oldest first; the first one is never let go */
     size_t state_count, state_capacity;
-    struct ga_tape events;
-    struct ga_tape records;
+    struct ga_chronicle chronicle;
     struct ga_intervention *did; /* in the order done */
     size_t did_count, did_capacity;
     struct ga_counters end;
@@ -66,8 +60,7 @@ int ga_history_open(struct ga_history **out, uint64_t budget_bytes)
         free(history);
         return ga_error_code();
     }
-    ga_tape_init(&history->events, sizeof(struct ga_event), 0);
-    ga_tape_init(&history->records, sizeof(struct kept_record), 0);
+    ga_chronicle_init(&history->chronicle);
     ga_history_budget(history, budget_bytes);
     *out = history;
     return GA_OK;
@@ -80,8 +73,7 @@ void ga_history_close(struct ga_history *history)
     cut_states(history, 0);
     ga_keeper_close(history->keeper);
     cut_interventions(history, 0);
-    ga_tape_fini(&history->events);
-    ga_tape_fini(&history->records);
+    ga_chronicle_fini(&history->chronicle);
     free(history->states);
     free(history->did);
     free(history);
@@ -110,9 +102,9 @@ static void keep_in_budget(struct ga_history *history)
 void ga_history_budget(struct ga_history *history, uint64_t budget_bytes)
 {
     history->budget = budget_bytes;
-    history->events.limit_bytes =
-        budget_bytes / 4 - (history->has_race ? budget_bytes / GA_RACE_SHARE : 0);
-    history->records.limit_bytes = budget_bytes / 4;
+    ga_chronicle_limit(&history->chronicle,
+                       budget_bytes / 4 - (history->has_race ? budget_bytes / GA_RACE_SHARE : 0),
+                       budget_bytes / 4);
     keep_in_budget(history);
 }
 
@@ -120,8 +112,7 @@ int ga_history_begin(struct ga_history *history, const struct ga_run *run)
 {
     cut_states(history, 0);
     cut_interventions(history, 0);
-    ga_tape_cut(&history->events, 0);
-    ga_tape_cut(&history->records, 0);
+    ga_chronicle_cut(&history->chronicle, 0);
     history->end = *ga_run_counters(run);
     history->has_race = ga_run_settings(run)->clock == GA_CLOCK_REAL;
     ga_history_budget(history, history->budget);
@@ -188,8 +179,7 @@ int ga_history_copy(struct ga_history **out, const struct ga_history *from, stru
         return ga_error_code();
     to->has_race = from->has_race;
     ga_history_budget(to, from->budget);
-    if (copy_states(to, from, run) < 0 || ga_tape_copy(&to->events, &from->events) < 0 ||
-        ga_tape_copy(&to->records, &from->records) < 0)
+    if (copy_states(to, from, run) < 0 || ga_chronicle_copy(&to->chronicle, &from->chronicle) < 0)
         goto fail;
     for (size_t k = 0; k < from->did_count; k++)
         if (ga_history_did(to, &from->did[k]) < 0)
@@ -204,24 +194,18 @@ fail:
 
 int ga_history_keep_event(struct ga_history *history, const struct ga_event *event)
 {
-    struct ga_event *kept = ga_tape_push(&history->events);
-
-    if (!kept)
-        return ga_error_code();
-    *kept = *event;
-    return GA_OK;
+    return ga_chronicle_event(&history->chronicle, event);
 }
 
 int ga_history_keep_record(struct ga_history *history, const struct ga_update_record *record,
                            uint64_t events)
 {
-    struct kept_record *kept = ga_tape_push(&history->records);
+    return ga_chronicle_record(&history->chronicle, record, events);
+}
 
-    if (!kept)
-        return ga_error_code();
-    kept->events = events;
-    kept->record = *record;
-    return GA_OK;
+int ga_history_keep_burst(struct ga_history *history, const struct ga_burst_rows *rows)
+{
+    return ga_chronicle_burst(&history->chronicle, rows);
 }
 
 uint64_t ga_history_key(const struct ga_counters *counters, enum ga_history_key key)
@@ -280,20 +264,12 @@ void ga_history_reached(struct ga_history *history, const struct ga_counters *co
 void ga_history_forget(struct ga_history *history, const struct ga_counters *counters,
                        size_t cursor)
 {
-    size_t states = history->state_count, events = history->events.count;
-    size_t records = history->records.count;
+    size_t states = history->state_count;
 
     while (states > 1 && state_at(history, states - 1)->counters.events > counters->events)
         states--;
-    while (events > 0 && ga_history_event(history, events - 1)->sequence > counters->events)
-        events--;
-    while (records > 0 &&
-           ((struct kept_record *)ga_tape_at(&history->records, records - 1))->events >
-               counters->events)
-        records--;
     cut_states(history, states);
-    ga_tape_cut(&history->events, events);
-    ga_tape_cut(&history->records, records);
+    ga_chronicle_cut(&history->chronicle, counters->events);
     cut_interventions(history, cursor);
     history->end = *counters;
     history->forced = true; /* the state kept last may be gone */
@@ -327,24 +303,16 @@ const struct ga_intervention *ga_history_intervention(const struct ga_history *h
     return &history->did[k];
 }
 
-size_t ga_history_events(const struct ga_history *history)
+int ga_history_each_event(const struct ga_history *history, size_t most, uint64_t end,
+                          int (*each)(const struct ga_event *event, void *arg), void *arg)
 {
-    return history->events.count;
+    return ga_chronicle_each_event(&history->chronicle, most, end, each, arg);
 }
 
-const struct ga_event *ga_history_event(const struct ga_history *history, size_t k)
+int ga_history_each_record(const struct ga_history *history, uint64_t windows,
+                           int (*each)(const struct ga_update_record *record, void *arg), void *arg)
 {
-    return ga_tape_at(&history->events, k);
-}
-
-size_t ga_history_records(const struct ga_history *history)
-{
-    return history->records.count;
-}
-
-const struct ga_update_record *ga_history_record(const struct ga_history *history, size_t k)
-{
-    return &((const struct kept_record *)ga_tape_at(&history->records, k))->record;
+    return ga_chronicle_each_record(&history->chronicle, windows, each, arg);
 }
 
 void ga_history_describe(const struct ga_history *history, struct ga_history_info *out)
@@ -354,10 +322,10 @@ void ga_history_describe(const struct ga_history *history, struct ga_history_inf
         .last_update = history->end.updates,
         .first_event = state_at(history, 0)->counters.events,
         .states = history->state_count,
-        .records = history->records.count,
-        .events = history->events.count,
-        .bytes = ga_keeper_bytes(history->keeper) + ga_tape_bytes(&history->events) +
-                 ga_tape_bytes(&history->records) + history->did_count * sizeof *history->did,
+        .records = ga_chronicle_records(&history->chronicle),
+        .events = ga_chronicle_events(&history->chronicle),
+        .bytes = ga_keeper_bytes(history->keeper) + ga_chronicle_bytes(&history->chronicle) +
+                 history->did_count * sizeof *history->did,
         .budget = history->budget,
     };
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "train/burst.h"
 #include "train/engine.h"
 #include "train/run.h"
 
@@ -43,6 +44,8 @@ int ga_history_offer_state(struct ga_history *history, const struct ga_run *run)
 int ga_history_keep_event(struct ga_history *history, const struct ga_event *event);
 int ga_history_keep_record(struct ga_history *history, const struct ga_update_record *record,
                            uint64_t events);
+/* Updates that followed the record kept last; their events follow from the last ones kept. */
+int ga_history_keep_burst(struct ga_history *history, const struct ga_burst_rows *rows);
 
 /* Counters that a state can be looked up by; all grow with time. */
 enum ga_history_key { GA_KEY_CLOSED, GA_KEY_UPDATES, GA_KEY_MICROS, GA_KEY_EVENTS };
@@ -90,10 +93,15 @@ int ga_history_did(struct ga_history *history, const struct ga_intervention *wha
 size_t ga_history_interventions(const struct ga_history *history);
 const struct ga_intervention *ga_history_intervention(const struct ga_history *history, size_t k);
 
-size_t ga_history_events(const struct ga_history *history);
-const struct ga_event *ga_history_event(const struct ga_history *history, size_t k);
-size_t ga_history_records(const struct ga_history *history);
-const struct ga_update_record *ga_history_record(const struct ga_history *history, size_t k);
+/*
+ * What was kept, oldest first: the newest `most` events up to number `end`, and all records of up
+ * to `windows` closed windows. `each` may end it with a negative code, which is returned.
+ */
+int ga_history_each_event(const struct ga_history *history, size_t most, uint64_t end,
+                          int (*each)(const struct ga_event *event, void *arg), void *arg);
+int ga_history_each_record(const struct ga_history *history, uint64_t windows,
+                           int (*each)(const struct ga_update_record *record, void *arg),
+                           void *arg);
 void ga_history_describe(const struct ga_history *history, struct ga_history_info *out);
 
 #endif

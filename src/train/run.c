@@ -140,6 +140,7 @@ void ga_run_close(struct ga_run *run)
     ga_update_forget_recent(run, 0);
     ga_hogwild_leave(run);
     free(run->race);
+    free(run->burst_step);
     free(run->recent);
     free(run->average);
     ga_run_free_means(run, run->gradient, 1);
@@ -148,6 +149,7 @@ void ga_run_close(struct ga_run *run)
     ga_window_fini(&run->rows);
     ga_version_close(run->server);
     ga_version_close(run->previous);
+    ga_version_close(run->ahead);
     ga_version_close(run->sharpness.of);
     ga_settings_share_close(run->settings);
     ga_settings_share_close(run->pending);

@@ -19,6 +19,7 @@
 #include "dataset/dataset.h"
 #include "model/model.h"
 #include "settings/settings.h"
+#include "train/burst.h"
 #include "train/devices.h"
 #include "train/event.h"
 #include "train/metrics.h"
@@ -80,6 +81,20 @@ void ga_run_close(struct ga_run *run);
 /* One event forward. On a non-finite window with `stop`: GA_ENONFINITE, the run stays before APPLY.
  */
 int ga_run_event(struct ga_run *run);
+
+/*
+ * Updates that are like the last one, which the device can do in a burst: at a boundary, with one
+ * replica that takes all data in one micro-batch, time and settings that do not change, and a net
+ * that is small. ga_run_burst() finds out what the next `count` (up to GA_BURST_MOST) lead to and
+ * returns how many can be done: the one after them does not give a finite gradient, or is for
+ * ga_run_event(). The run stays where it is until ga_run_take_burst() goes there, no events being
+ * told: `*out` says what happened and borrows `row`. After what is taken an update by
+ * ga_run_event() must follow before the run is shown.
+ */
+bool ga_run_repeats(const struct ga_run *run);
+int ga_run_burst(struct ga_run *run, size_t count, struct ga_burst_row *row);
+void ga_run_take_burst(struct ga_run *run, const struct ga_burst_row *row,
+                       struct ga_burst_rows *out);
 
 /* Who is told of events and closed windows, on the calling thread; either may be NULL. */
 void ga_run_watch(struct ga_run *run, void (*on_event)(void *self, const struct ga_event *event),

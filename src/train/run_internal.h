@@ -44,6 +44,7 @@ struct ga_replica {
     bool submitted;
     struct ga_tally micro_tally;
     size_t next_first, next_count; /* of its item's examples: the next micro-batch */
+    bool next_whole; /* it is all of the data: added up in file order, whatever the permutation */
     struct ga_item_cut cut;
     struct ga_time_ahead ahead;
     double sole_norm; /* of the item's only micro-batch, while it is the only one */
@@ -114,6 +115,10 @@ struct ga_run {
     const void *owed;
     double owed_divisor;
     bool lazy; /* `reduced` is not made: replicas' sums in the window add up to it */
+
+    struct ga_version *ahead;   /* what the burst that was made last leads to, until it is taken */
+    struct ga_step *burst_step; /* (burst_steps) scratch */
+    size_t burst_steps;
 
     struct ga_version *
         *recent; /* (recent_count) delay: versions before the server's, oldest first */

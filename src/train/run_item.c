@@ -43,6 +43,8 @@ int64_t ga_item_aim(struct ga_replica *replica)
     replica->next_first =
         (size_t)v->micro * cut->whole + (v->micro < cut->longer ? v->micro : cut->longer);
     replica->next_count = cut->whole + (v->micro < cut->longer);
+    replica->next_whole = replica->next_count == replica->run->table->train &&
+                          run_set(replica->run)->tail != GA_TAIL_WRAP;
     done = replica->next_first + replica->next_count;
     if (cut->each_ns >= 0)
         return v->start_ns + cut->each_ns * (int64_t)done;
@@ -61,7 +63,8 @@ int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, co
     atomic_store_explicit(&replica->lane, lane, memory_order_relaxed);
     if (!context)
         return ga_error_code();
-    batch.index = replica->rows + replica->v.step_row + replica->next_first;
+    if (!replica->next_whole)
+        batch.index = replica->rows + replica->v.step_row + replica->next_first;
     batch.count = replica->next_count;
     if (run_joins(run))
         return run->compute->accumulate(context, replica->v.read->weights, &batch, onto, sums,

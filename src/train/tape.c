@@ -53,6 +53,26 @@ int ga_tape_grow(struct ga_tape *tape)
     return GA_OK;
 }
 
+int ga_tape_append(struct ga_tape *tape, const void *records, size_t count)
+{
+    const char *from = records;
+
+    while (count > 0) {
+        size_t room = 0, some = 0;
+
+        if (tape->next == tape->end && ga_tape_grow(tape) < 0)
+            return ga_error_code();
+        room = (size_t)(tape->end - tape->next) / tape->record_bytes;
+        some = count < room ? count : room;
+        memcpy(tape->next, from, some * tape->record_bytes);
+        tape->next += some * tape->record_bytes;
+        tape->count += some;
+        from += some * tape->record_bytes;
+        count -= some;
+    }
+    return GA_OK;
+}
+
 int ga_tape_copy(struct ga_tape *to, const struct ga_tape *from)
 {
     for (size_t k = 0; k < from->count; k++) {

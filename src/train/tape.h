@@ -36,6 +36,8 @@ static inline void *ga_tape_push(struct ga_tape *tape)
     return record;
 }
 
+/* `count` records at once; what there is room for is kept where memory runs out. */
+int ga_tape_append(struct ga_tape *tape, const void *records, size_t count);
 void *ga_tape_at(const struct ga_tape *tape, size_t position);
 void ga_tape_cut(struct ga_tape *tape, size_t count);             /* keeps the first `count` */
 int ga_tape_copy(struct ga_tape *to, const struct ga_tape *from); /* `to` is empty */

@@ -272,6 +272,83 @@ static void test_no_allocation(void **state)
     ga_condition_fini(&probe.condition);
 }
 
+#define ROWS 40
+
+static double figure(const struct ga_burst_rows *rows, size_t k, size_t which)
+{
+    const struct ga_burst_row *row = &rows->row[k];
+    const double figures[] = {row->loss, row->grad_norm, row->update_norm, row->param_norm,
+                              (double)(rows->before.update + k + 1)};
+    return figures[which];
+}
+
+static bool compared(const char *sign, double left, double right)
+{
+    if (sign[0] == '<')
+        return sign[1] ? left <= right : left < right;
+    if (sign[0] == '>')
+        return sign[1] ? left >= right : left > right;
+    return (sign[0] == '=') == (left == right);
+}
+
+/* Where `name sign number` is first not as `held`, by the condition and by a plain search. */
+static void check_scan(const struct ga_burst_rows *rows, const char *name, size_t which,
+                       const char *sign, bool held)
+{
+    const double limit = figure(rows, ROWS / 2, which);
+    struct ga_condition condition;
+    char text[64];
+    size_t want = 0;
+    snprintf(text, sizeof(text), "%s %s %.17g", name, sign, limit);
+    assert_int_equal(ga_condition_read(&condition, text), 0);
+    assert_non_null(condition.scan);
+    while (want < ROWS && compared(sign, figure(rows, want, which), limit) == held)
+        want++;
+    assert_int_equal(condition.scan(condition.self, rows, held), want);
+    ga_condition_fini(&condition);
+}
+
+/* Rows of a burst: what one comparison of their figures makes of them. */
+static void test_rows(void **state)
+{
+    static const char *const names[] = {"loss", "grad_norm", "update_norm", "param_norm", "update"};
+    static const char *const signs[] = {"<", "<=", ">", ">=", "==", "!="};
+    struct ga_burst_row row[ROWS];
+    const struct ga_burst_rows rows = {.before = {.update = 7}, .row = row, .count = ROWS};
+    (void)state;
+    for (size_t k = 0; k < ROWS; k++) {
+        const double x = (double)k;
+        row[k] = (struct ga_burst_row){100 / (1 + x), 9, 3 * x, 50 - x, x * (40 - x)};
+    }
+    for (size_t i = 0; i < 5; i++)
+        for (size_t j = 0; j < 6; j++) {
+            check_scan(&rows, names[i], i, signs[j], false);
+            check_scan(&rows, names[i], i, signs[j], true);
+        }
+}
+
+static void test_only_what_rows_tell_is_scanned(void **state)
+{
+    static const char *const texts[] = {"loss < 1 and update > 2",
+                                        "not loss < 1",
+                                        "dataset_loss < 1",
+                                        "replica 0 loss < 1",
+                                        "hash == 00000000",
+                                        "nan",
+                                        "loss == nan",
+                                        "1 > loss",
+                                        "examples > 100",
+                                        "loss < grad_norm"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct ga_condition condition;
+        assert_int_equal(ga_condition_read(&condition, texts[i]), 0);
+        if (condition.scan)
+            fail_msg("%s is scanned", texts[i]);
+        ga_condition_fini(&condition);
+    }
+}
+
 static int open_capture(void **state)
 {
     static struct capture capture;
@@ -296,6 +373,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_values, open_capture, close_capture),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_size_is_bounded),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_only_what_rows_tell_is_scanned),
         cmocka_unit_test_setup_teardown(test_no_allocation, open_capture, close_capture),
     };
     return ga_test_main(tests);

@@ -322,7 +322,7 @@ static void test_observers(void **state)
     open_mode(&rig, "mode sync");
     copy(&rig, "b");
     for (size_t i = 0; i < 3; i++) {
-        struct ga_observer observer = {count_update, &count[i]};
+        struct ga_observer observer = {.update = count_update, .self = &count[i]};
 
         ga_test_ok(ga_engine_observe_runs(rig.engine, (enum ga_observed)i, &observer));
     }

@@ -333,7 +333,7 @@ static void watch_update(void *self, struct ga_run *run, const struct ga_update_
 static void test_observers(void **state)
 {
     struct watch watch = {0, 0, false};
-    struct ga_observer observer = {watch_update, &watch};
+    struct ga_observer observer = {.update = watch_update, .self = &watch};
     struct ga_engine_rig rig;
     int most = 1;
 

@@ -34,9 +34,9 @@ static void complain(void *self, const char *bytes, size_t length)
     print_error("%.*s", (int)length, bytes);
 }
 
-static void bench_open(struct bench *bench)
+static void bench_open_with(struct bench *bench, bool curves)
 {
-    struct ga_console_options options = {.sink = {NULL, swallow, complain}};
+    struct ga_console_options options = {.sink = {NULL, swallow, complain}, .curves = curves};
 
     memset(bench, 0, sizeof *bench);
     assert_int_equal(ga_console_open(&bench->console, &options), 0);
@@ -44,6 +44,11 @@ static void bench_open(struct bench *bench)
     assert_int_equal(ga_samples_open(&bench->samples, 0), 0);
     bench->closeup = calloc(1, sizeof *bench->closeup);
     assert_non_null(bench->closeup);
+}
+
+static void bench_open(struct bench *bench)
+{
+    bench_open_with(bench, false);
 }
 
 static void bench_close(struct bench *bench)
@@ -408,6 +413,64 @@ static void a_fast_run_keeps_its_extremes(void **state)
     bench_close(&bench);
 }
 
+static void see(void *self, struct ga_run *run, const struct ga_update_record *record)
+{
+    (void)self;
+    (void)run;
+    (void)record;
+}
+
+static void compare_rows(const struct bench *a, const struct bench *b, size_t count)
+{
+    static const int series[] = {GA_SERIES_LOSS,         GA_SERIES_GRAD_NORM,
+                                 GA_SERIES_UPDATE_NORM,  GA_SERIES_STALENESS,
+                                 GA_SERIES_REPLICA_LOSS, GA_SERIES_REPLICA_NORM};
+
+    assert_int_equal(ga_samples_count(a->samples), count);
+    assert_int_equal(ga_samples_count(b->samples), count);
+    for (size_t row = 0; row < count; row++) {
+        assert_close(ga_samples_x(a->samples, GA_X_UPDATES, row),
+                     ga_samples_x(b->samples, GA_X_UPDATES, row), 0);
+        assert_close(ga_samples_x(a->samples, GA_X_TIME, row),
+                     ga_samples_x(b->samples, GA_X_TIME, row), 0);
+        for (size_t k = 0; k < sizeof series / sizeof series[0]; k++) {
+            double left = ga_samples_value(a->samples, series[k], row);
+            double right = ga_samples_value(b->samples, series[k], row);
+
+            if (left != right && !(isnan(left) && isnan(right)))
+                fail_msg("series %d of row %zu: %g and %g", series[k], row, left, right);
+        }
+    }
+}
+
+/* Beside a run that somebody else watches update by update; then in blocks. */
+static void bursts_are_seen_whole(void **state)
+{
+    struct ga_observer observer = {.update = see, .self = &observer};
+    struct ga_history_info history[2];
+    struct bench bench[2];
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        bench_open_with(&bench[k], true); /* no lines, for which updates are made one by one */
+        if (k == 1)
+            assert_int_equal(ga_engine_observe(ga_console_engine(bench[k].console), &observer), 0);
+        run(&bench[k], "set numerics fast replicas 1 accum 1 batch 50");
+        run(&bench[k], "run 2500");
+        look(&bench[k], 0, 0);
+    }
+    compare_rows(&bench[0], &bench[1], 2500);
+    for (size_t k = 0; k < 2; k++) {
+        run(&bench[k], "run 40000");
+        look(&bench[k], 0, 0);
+        ga_engine_history(ga_console_engine(bench[k].console), &history[k]);
+    }
+    assert_true(history[0].states < history[1].states / 4);
+    compare_rows(&bench[0], &bench[1], ga_samples_count(bench[1].samples));
+    for (size_t k = 0; k < 2; k++)
+        bench_close(&bench[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +485,7 @@ int main(void)
         cmocka_unit_test(runs_are_followed),
         cmocka_unit_test(a_run_in_use_again_is_recalled),
         cmocka_unit_test(a_fast_run_keeps_its_extremes),
+        cmocka_unit_test(bursts_are_seen_whole),
     };
 
     return ga_test_main(tests);

@@ -1,0 +1,110 @@
+/*
+ * Bursts of updates within a move: as many as fit before its end, before a breakpoint or the
+ * condition that it waits for changes, and as nobody asked to see one by one. The update after them
+ * is made event by event, so that whoever looks finds the run as it always is.
+ */
+#include "train/engine_internal.h"
+
+/* Fewer are not worth it. */
+#define LEAST ((size_t)8)
+
+/* Updates that the move has room for, but for its last one. */
+static uint64_t left_of_move(const struct ga_engine *engine)
+{
+    const struct engine_move *move = &engine->at->move;
+    const struct ga_run *run = engine->at->run;
+    uint64_t now = 0;
+
+    switch (move->move.kind) {
+    case GA_MOVE_UPDATES:
+        now = ga_run_windows_closed(run);
+        break;
+    case GA_MOVE_GOTO:
+        now = ga_run_counters(run)->updates;
+        break;
+    case GA_MOVE_EPOCHS: /* each is one */
+        now = ga_run_epochs_done(run);
+        break;
+    case GA_MOVE_UNTIL:
+    case GA_MOVE_FOREVER:
+        return UINT64_MAX;
+    default:
+        return 0;
+    }
+    return move->target > now ? move->target - now - 1 : 0;
+}
+
+/* Whoever observes the run, and whatever may stop it, can do with rows. */
+static bool all_take_rows(const struct ga_engine *engine)
+{
+    const struct engine_move *move = &engine->at->move;
+
+    for (size_t i = 0; i < ENGINE_OBSERVERS; i++)
+        if (ga_engine_observes(engine, &engine->observers[i]) &&
+            !engine->observers[i].observer.burst)
+            return false;
+    for (size_t i = 0; i < engine->break_slots; i++)
+        if (engine->breaks[i].number && !engine->breaks[i].condition.scan)
+            return false;
+    return move->move.kind != GA_MOVE_UNTIL || move->move.until.scan;
+}
+
+static size_t earlier(const struct ga_condition *condition, struct ga_burst_rows *rows, bool held)
+{
+    return condition->scan(condition->self, rows, held);
+}
+
+/* Rows before the first after which some condition is not as it was. */
+static size_t undisturbed(const struct ga_engine *engine, size_t count)
+{
+    const struct engine_slot *at = engine->at;
+    struct ga_burst_rows rows = {*ga_run_last_record(at->run), engine->burst, count, 0};
+
+    for (size_t i = 0; i < engine->break_slots; i++)
+        if (engine->breaks[i].number)
+            rows.count = earlier(&engine->breaks[i].condition, &rows, at->held >> i & UINT64_C(1));
+    if (at->move.move.kind == GA_MOVE_UNTIL)
+        rows.count = earlier(&at->move.move.until, &rows, false);
+    return rows.count;
+}
+
+/* Updates found that nothing keeps from being made at once, or a negative code. */
+static int find(struct ga_engine *engine)
+{
+    struct ga_run *run = engine->at->run;
+    uint64_t left = left_of_move(engine);
+    int done = 0;
+    size_t count = 0;
+
+    if (left < LEAST || !ga_run_repeats(run) || !all_take_rows(engine))
+        return 0;
+    done = ga_run_burst(run, left < GA_BURST_MOST ? (size_t)left : GA_BURST_MOST, engine->burst);
+    if (done <= 0)
+        return done;
+    count = undisturbed(engine, (size_t)done);
+    return count < (size_t)done ? ga_run_burst(run, count, engine->burst) : done;
+}
+
+static void tell(struct ga_engine *engine, const struct ga_burst_rows *rows)
+{
+    for (size_t i = 0; i < ENGINE_OBSERVERS; i++)
+        if (ga_engine_observes(engine, &engine->observers[i]))
+            engine->observers[i].observer.burst(engine->observers[i].observer.self, engine->at->run,
+                                                rows);
+}
+
+int ga_engine_burst(struct ga_engine *engine)
+{
+    struct engine_slot *at = engine->at;
+    struct ga_burst_rows rows;
+    int done = find(engine);
+
+    if (done <= 0)
+        return done;
+    ga_run_take_burst(at->run, engine->burst, &rows);
+    if (ga_history_keep_burst(at->history, &rows) < 0)
+        return ga_error_code();
+    ga_history_reached(at->history, ga_run_counters(at->run));
+    tell(engine, &rows);
+    return GA_OK;
+}

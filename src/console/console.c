@@ -47,6 +47,7 @@ int ga_console_open(struct ga_console **out, const struct ga_console_options *op
         return GA_ENOMEM;
     console->options = *options;
     console->bell.fd = -1;
+    ga_nccl_log_init(&console->nccl_log);
     const int code = open_parts(console);
     if (code < 0) {
         ga_console_close(console);
@@ -71,6 +72,7 @@ void ga_console_close(struct ga_console *console)
     ga_bell_close(&console->bell);
     ga_dataset_close(console->data);
     ga_script_forget(console);
+    ga_nccl_log_fini(&console->nccl_log);
     free(console->demo_spec);
     free(console);
 }

@@ -29,6 +29,7 @@ void ga_drain(struct ga_console *console)
         ga_feed_format(&line, &text);
         ga_text_puts(&text, "\n");
     }
+    ga_nccl_log_take(&console->nccl_log, &text);
     ga_say_text(console, &text);
     ga_text_free(&text);
 }

@@ -8,6 +8,7 @@
 #include "console/console.h"
 #include "console/feed.h"
 #include "console/lexer.h"
+#include "console/nccl_log.h"
 #include "storage/log.h"
 
 #define GA_SOURCE_DEPTH 16 /* scripts within scripts */
@@ -32,6 +33,7 @@ struct ga_console {
     struct ga_engine *engine;
     struct ga_bell bell;
     struct ga_feed *feed;
+    struct ga_nccl_log nccl_log;
     struct ga_log *log[GA_LOGS];
     struct ga_log_watch
         *log_watch[GA_LOGS]; /* of the log beside it; NULL: it asks for no devices */

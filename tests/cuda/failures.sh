@@ -43,6 +43,7 @@ for nth in 20 100 250; do
 done
 expect "a rank fails" "devices=3 async=1" "run 9" "cuda:1 (replica 1) failed: internal error"
 expect "a rank never ends" "devices=3 absent=1" "run 9" "no answer after 0.2 s from cuda:0 (replica 0), cuda:1 (replica 1)"
+expect "what NCCL logs" "devices=3 async=2" "run 9" "NCCL: host:1:1 [2] fake.cc:1 NCCL WARN a card fell off the bus"
 
 # recovers NAME FAKE HOW: after the failure run or reset goes on with the same cards; or the run ends up
 # on the CPU. In the end it holds what the CPU's run holds after two updates.

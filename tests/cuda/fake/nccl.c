@@ -299,6 +299,17 @@ static ncclResult_t advance(struct fake *fake, struct team *team)
     return result;
 }
 
+/* As the real one does it: where its environment says, or to the terminal. */
+static void warn(int device, const char *text)
+{
+    const char *path = getenv("NCCL_DEBUG_FILE");
+    FILE *file = path ? fopen(path, "a") : stdout;
+    if (getenv("NCCL_DEBUG") && file)
+        fprintf(file, "\nhost:1:1 [%d] fake.cc:1 NCCL WARN %s\n", device, text);
+    if (path && file)
+        fclose(file);
+}
+
 static ncclResult_t ask(struct fake *fake, struct ncclComm *comm, const struct call *call)
 {
     ncclResult_t result = check_call(fake, comm, call);
@@ -314,6 +325,7 @@ static ncclResult_t ask(struct fake *fake, struct ncclComm *comm, const struct c
         return fault(fake, "too much is asked of a rank while others are missing");
     comm->absent = comm->absent || fake->absent == comm->rank;
     if (fake->async == comm->rank) {
+        warn(comm->device, "a card fell off the bus");
         for (int i = 0; i < comm->team->ranks; i++)
             if (comm->team->comm[i])
                 comm->team->comm[i]->async = i == comm->rank ? ncclInternalError : ncclRemoteError;

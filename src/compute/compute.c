@@ -40,8 +40,13 @@ static const struct ga_compute *find_cuda(const char *numerics)
 
 const struct ga_compute *ga_compute_find(const char *device, const char *numerics)
 {
+    const struct ga_compute *cuda = NULL;
     if (strcmp(device, "cuda") == 0)
         return find_cuda(numerics);
+    if (strcmp(device, "auto") == 0) {
+        cuda = ga_cuda_expected() ? find_cuda(numerics) : NULL;
+        return cuda ? cuda : ga_compute_find("cpu", numerics);
+    }
     struct ga_text list = GA_TEXT_INIT;
     for (size_t i = 0; i < DEVICES; i++) {
         const struct ga_compute *c = devices[i];

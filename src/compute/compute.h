@@ -288,7 +288,8 @@ double ga_buffer_distance(const struct ga_compute *compute, const float *a, cons
 double ga_buffer_dot(const struct ga_compute *compute, const float *a, const float *b,
                      size_t count);
 
-/* By device and numerics word; NULL and an error that lists what there is. */
+/* By device and numerics word; NULL and an error that lists what there is. "auto" is cuda where the
+ * driver lists a card that can be used, else cpu: then the error text says why. */
 const struct ga_compute *ga_compute_find(const char *device, const char *numerics);
 
 /* L2 norm in double by the rule above (blocks of 256), for update and parameter norms; dot

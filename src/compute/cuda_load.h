@@ -15,4 +15,11 @@
 /* NULL and an error that says why: not built, not found, or what the dynamic linker had to say. */
 const struct ga_cuda_module *ga_cuda_load(void);
 
+/*
+ * Whether the driver lists a GPU; else the error text says why not. It asks libcuda.so.1 alone,
+ * which takes a moment where there is no driver and leaves the module, and the 150 MB that come
+ * with it, unopened: for a choice that nobody made by name.
+ */
+bool ga_cuda_expected(void);
+
 #endif

@@ -100,6 +100,20 @@ void ga_describe_sample(const struct ga_device_sample *sample, struct ga_text *o
     describe_value(", memory clock ", fast ? sample->memory_clock : (double)NAN, 1e-6, "MHz", out);
 }
 
+/* What `auto` came to, and why. */
+static void describe_choice(struct ga_run *run, struct ga_text *out)
+{
+    const struct ga_compute *compute = ga_run_compute_of(run);
+
+    if (ga_run_settings(run)->device != GA_DEVICE_AUTO)
+        return;
+    (void)ga_compute_find("auto", compute->numerics);
+    if (compute->memory)
+        ga_text_printf(out, "device auto is %s: the driver lists it\n", compute->name);
+    else
+        ga_text_printf(out, "device auto is %s: %s\n", compute->name, ga_error_text());
+}
+
 static int describe_run(struct ga_run *run, void *arg)
 {
     struct ga_report *report = arg;
@@ -118,6 +132,7 @@ static int describe_run(struct ga_run *run, void *arg)
         ga_text_printf(&report->text, " (%s)", library);
     }
     ga_text_printf(&report->text, "; %s\n", ga_run_collective(run));
+    describe_choice(run, &report->text);
     return GA_OK;
 }
 

@@ -490,7 +490,7 @@ const struct ga_setting ga_settings_table[] = {
      .aliases = ""},
     {.name = "device",
      .initial = "cpu",
-     .values = "cpu | cuda",
+     .values = "cpu | cuda | auto",
      .unit = "",
      .when = GA_WHEN_START,
      EVERYWHERE,

@@ -20,6 +20,10 @@ if [ "$status" != 2 ]; then
     echo "a refused device ended with status $status, expected 2"
     exit 1
 fi
+case $("$program" --batch -e "set device auto" -e "run 5" -e devices -e "print hash" 2>&1) in
+    *"device auto is cpu: "*"$before"*) ;;
+    *) echo "device auto did not stay on the CPU"; exit 1 ;;
+esac
 said=$("$program" bench gpu 2>&1)
 status=$?
 case $status,$said in

@@ -178,6 +178,7 @@ static const struct {
     {"numerics", "exact", "exact"},
     {"device", "cpu", "cpu"},
     {"device", "cuda", "cuda"},
+    {"device", "auto", "auto"},
     {"devices", "all", "all"},
     {"devices", "cuda:0", "cuda:0"},
     {"devices", "cuda:1,cuda:0,cuda:1", "cuda:1,cuda:0,cuda:1"},

@@ -16,9 +16,10 @@
 /* Up to this many weights in the largest layer, calls of BLAS cost more than they bring. */
 #define SMALL_LAYER 1024
 
-/* Floats of a layer's sums that are made at a time where they are added to others: they stay in the
- * second-level cache until they are. */
-#define OWN_FLOATS ((size_t)1 << 17)
+/* Floats of a layer's sums that are made at a time where they are added to others: 2 MB, which a
+ * last-level cache keeps until they are. Blocks for the second level cost more, since BLAS packs
+ * the inputs anew for each. */
+#define OWN_FLOATS ((size_t)1 << 19)
 
 struct ga_context {
     struct ga_net net;

@@ -12,7 +12,7 @@
 #include "train/workers.h"
 
 #define FLOATS 670000
-#define TURNS  40 /* in a round */
+#define TURNS  400 /* in a round */
 
 struct half {
     struct ga_task task;

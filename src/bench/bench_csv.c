@@ -6,13 +6,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "bench/benchmark.h"
+#include "bench/scratch.h"
 #include "dataset/bytes.h"
 #include "dataset/dataset.h"
 
@@ -22,13 +22,15 @@
 
 enum contender { LIBCSV, TABLE, UNPACK, PACKED, CONTENDERS };
 
+static const char *const files[] = {"numbers.csv", "numbers.csv.gz", NULL};
+
 static const char *const names[CONTENDERS] = {"libcsv", "table", "unpacking", "packed table"};
 
 struct csv_bench {
     struct ga_bench_options options;
     size_t rows;
     uint64_t bytes;
-    char plain[32], packed[36];
+    char folder[GA_SCRATCH_FOLDER], plain[GA_SCRATCH_PATH], packed[GA_SCRATCH_PATH];
     uint64_t fingerprint; /* of the first table; 0: none yet */
     size_t fields;
     struct ga_samples seconds[CONTENDERS];
@@ -53,12 +55,13 @@ static int write_lines(struct csv_bench *bench, FILE *plain, gzFile packed)
 
 static int make_files(struct csv_bench *bench)
 {
-    snprintf(bench->plain, sizeof bench->plain, "/tmp/ga_bench_XXXXXX");
-    const int fd = mkstemp(bench->plain);
-    FILE *plain = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (ga_scratch_open(bench->folder) < 0)
+        return ga_error_code();
+    ga_scratch_path(bench->folder, files[0], bench->plain);
+    ga_scratch_path(bench->folder, files[1], bench->packed);
+    FILE *plain = fopen(bench->plain, "wb");
     if (!plain)
-        return ga_fail(GA_EIO, "bench csv: cannot write to /tmp");
-    snprintf(bench->packed, sizeof bench->packed, "%.31s.gz", bench->plain);
+        return ga_fail(GA_EIO, "bench csv: cannot write %s", bench->plain);
     gzFile packed = gzopen(bench->packed, "wb1");
     int code = packed ? write_lines(bench, plain, packed)
                       : ga_fail(GA_EIO, "bench csv: cannot write %s", bench->packed);
@@ -202,10 +205,7 @@ static void release(struct csv_bench *bench)
 {
     for (size_t i = 0; i < CONTENDERS; i++)
         free(bench->seconds[i].value);
-    if (bench->plain[0])
-        unlink(bench->plain);
-    if (bench->packed[0])
-        unlink(bench->packed);
+    ga_scratch_close(bench->folder, files);
 }
 
 static int run(const struct ga_bench_options *options, struct ga_text *out)

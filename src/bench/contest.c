@@ -109,8 +109,10 @@ static double best_of(const struct ga_contest *contest, const struct ga_ratio *r
 
 static void report_text(const struct ga_contest *contest, struct ga_text *out)
 {
-    ga_text_printf(out, "%s: %lld rounds; %s per second\n\n  %-44s %10s %10s %10s\n", contest->name,
-                   (long long)contest->rounds, contest->unit, "", "median", "best", "best, CPU");
+    ga_text_printf(out, "%s: %lld rounds; %s per second%s%s\n\n", contest->name,
+                   (long long)contest->rounds, contest->unit, contest->library[0] ? "; " : "",
+                   contest->library);
+    ga_text_printf(out, "  %-44s %10s %10s %10s\n", "", "median", "best", "best, CPU");
     for (size_t i = 0; i < contest->contenders; i++) {
         const struct ga_contender *c = &contest->contender[i];
 
@@ -132,6 +134,7 @@ static void report_json(const struct ga_contest *contest, struct ga_text *out)
 {
     ga_text_printf(out, "{\"benchmark\":\"%s\",\"rounds\":%lld,\"unit\":\"%s\"", contest->name,
                    (long long)contest->rounds, contest->unit);
+    ga_text_printf(out, ",\"library\":\"%s\"", contest->library);
     for (size_t i = 0; i < contest->contenders; i++) {
         const struct ga_contender *c = &contest->contender[i];
 

@@ -35,6 +35,7 @@ struct ga_ratio {
 
 struct ga_contest {
     const char *name, *unit; /* "mlp", "samples" */
+    char library[96];        /* what computes: "avx2 kernels, OpenBLAS (Zen)"; "": not told */
     int64_t rounds;
     size_t contenders, ratios;
     struct ga_contender contender[GA_CONTENDERS];

@@ -22,7 +22,6 @@ int ga_mlp_data(struct ga_dataset **out);
 struct ga_mlp {
     struct ga_engine *engine[2]; /* the second NULL: one */
     int64_t updates;             /* of a round */
-    uint64_t target[2];
 };
 
 struct ga_mlp_form {
@@ -40,5 +39,8 @@ int ga_mlp_open(struct ga_mlp *mlp, struct ga_dataset *data, int engines, int32_
 void ga_mlp_close(struct ga_mlp *mlp);
 int ga_mlp_train(void *self);                      /* a round of a struct ga_mlp */
 int ga_mlp_loss(struct ga_mlp *mlp, double *loss); /* of its first run, over all images */
+
+/* Trains until the history is full: before, every update asks the system for new pages. */
+int ga_mlp_settle(struct ga_mlp *mlp);
 
 #endif

@@ -33,6 +33,7 @@ static void check(const struct ga_benchmark *benchmark, size_t rates, size_t rat
 
     assert_non_null(all);
     assert_string_equal(json_string_value(json_object_get(all, "benchmark")), benchmark->name);
+    assert_non_null(json_string_value(json_object_get(all, "library")));
     json_object_foreach(all, key, value)
     {
         if (!json_is_object(value))
@@ -54,7 +55,7 @@ static void check(const struct ga_benchmark *benchmark, size_t rates, size_t rat
 static void reports_json(void **state)
 {
     (void)state;
-    check(&ga_benchmark_mlp, 5, 4);
+    check(&ga_benchmark_mlp, 6, 5);
     check(&ga_benchmark_accum, 2, 1);
     check(&ga_benchmark_allreduce, 2, 2);
 }

@@ -78,6 +78,17 @@ void test_fault(const char *part)
         fail_msg("the fake runtime found \"%s\", expected \"%s\" in it", text, part);
 }
 
+size_t test_fake_launches(void)
+{
+    union {
+        void *object;
+        size_t (*function)(void);
+    } launches = {symbol("fake_launches")};
+    if (!launches.object)
+        fail_msg("no fake runtime is loaded: expected its folder first on LD_LIBRARY_PATH");
+    return launches.function();
+}
+
 void test_no_faults(void)
 {
     const char *text = "";

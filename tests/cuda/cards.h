@@ -23,6 +23,9 @@ void test_fake_set(const char *words);
 /* Fails unless the fake runtime has found a fault since the last call, the first with this part. */
 void test_fault(const char *part);
 
+/* How many graphs were started on the fake runtime. */
+size_t test_fake_launches(void);
+
 /* Fails where the fake runtime has found a fault since the last call. */
 void test_no_faults(void);
 

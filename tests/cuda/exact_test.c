@@ -316,6 +316,34 @@ static void test_steps(void **state)
     test_no_faults();
 }
 
+/* The same work again is a graph from the second time on: a window's micro-batches and its shorter
+ * last one, by turns. More shapes than are kept make others go. */
+static void test_graphs(void **state)
+{
+    static const size_t widths[] = {9, 40, 7};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_RELU, GA_LOSS_MSE, true);
+    const size_t before = test_on_the_fake() ? test_fake_launches() : 0;
+    struct pair p;
+    (void)state;
+    pair_open(&p, &net, 0, 2);
+    for (size_t turn = 0; turn < 6; turn++) {
+        const struct ga_batch whole = batch_of(&p, 30, true, turn % 2);
+        const struct ga_batch tail = batch_of(&p, 13, true, false);
+        check_gradient(&p, &whole, GA_ASSIGN);
+        check_gradient(&p, &whole, GA_ADD);
+        check_gradient(&p, &tail, GA_ADD);
+        p.weights[turn] += 1;
+    }
+    if (test_on_the_fake())
+        assert_int_equal(test_fake_launches() - before, 3 * 5);
+    for (size_t turn = 0; turn < 3; turn++)
+        for (size_t count = 1; count < 40; count++) {
+            const struct ga_batch batch = batch_of(&p, count, false, true);
+            check_gradient(&p, &batch, count % 2 ? GA_ASSIGN : GA_ADD);
+        }
+    pair_close(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_beyond_the_range),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_graphs),
     };
     return ga_test_main(tests);
 }

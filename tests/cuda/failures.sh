@@ -66,7 +66,7 @@ recovers "memory, run again" "devices=2 oom=5" -e "run 2"
 recovers "memory, reset" "devices=2 oom=5" -e reset -e "run 2"
 recovers "a rank fails, run again" "devices=3 async=1" -e "run 2"
 recovers "hangs, to the CPU" "devices=2 hang=20" -e "set device cpu" -e reset -e "run 2"
-recovers "hangs, without that card" "devices=2 hang=24" -e "set devices cuda:0" -e reset -e "run 2"
+recovers "hangs, without that card" "devices=2 hang=26" -e "set devices cuda:0" -e reset -e "run 2"
 recovers "lost, to the CPU" "devices=3 lost=60" -e "set device cpu" -e reset -e "run 2"
 recovers "a rank never ends, to the CPU" "devices=3 absent=2" -e "set device cpu" -e reset -e "run 2"
 exit $status

@@ -210,6 +210,79 @@ static void test_injected_failures(void **state)
     close_desk(&d);
 }
 
+/* Half the pinned memory goes up and is added at each start; the sum comes down to the other half.
+ */
+static void test_graph_does_what_was_noted(void **state)
+{
+    struct desk d;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    (void)state;
+    open_desk(&d);
+    for (int i = 0; i < N; i++)
+        d.pinned[i] = 1;
+    fine(cudaStreamBeginCapture(d.stream[0], cudaStreamCaptureModeThreadLocal));
+    fine(cudaMemcpyAsync(d.a[0], d.pinned, N / 2 * sizeof(double), cudaMemcpyHostToDevice,
+                         d.stream[0]));
+    fine(add(d.b[0], d.a[0], N / 2, d.stream[0]));
+    fine(cudaMemcpyAsync(d.pinned + N / 2, d.b[0], N / 2 * sizeof(double), cudaMemcpyDeviceToHost,
+                         d.stream[0]));
+    fine(cudaStreamEndCapture(d.stream[0], &graph));
+    fine(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    fine(cudaGraphDestroy(graph));
+    assert_true(d.pinned[N - 1] == 1);
+    d.pinned[N / 2 - 1] = 5;
+    fine(cudaGraphLaunch(exec, d.stream[0]));
+    fine(cudaStreamSynchronize(d.stream[0]));
+    assert_true(d.pinned[N - 1] == 5);
+    fine(cudaGraphLaunch(exec, d.other));
+    fine(cudaStreamSynchronize(d.other));
+    assert_true(d.pinned[N - 1] == 10);
+    fine(cudaGraphLaunch(exec, d.stream[0]));
+    assert_int_equal(cudaGraphLaunch(exec, d.other), cudaErrorAssert);
+    assert_faults("a wait is missing");
+    fine(cudaStreamSynchronize(d.stream[0]));
+    fine(cudaGraphExecDestroy(exec));
+    close_desk(&d);
+}
+
+/* What spoils a capture, and a fork that nobody waits for. */
+static void test_rules_of_a_capture(void **state)
+{
+    struct desk d;
+    cudaGraph_t graph = NULL;
+    cudaEvent_t fork = NULL;
+    cudaEvent_t join = NULL;
+    void *more = NULL;
+    (void)state;
+    open_desk(&d);
+    fine(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
+    fine(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+    fine(cudaStreamBeginCapture(d.stream[0], cudaStreamCaptureModeThreadLocal));
+    assert_int_equal(cudaStreamQuery(d.stream[0]), cudaErrorStreamCaptureUnsupported);
+    assert_int_equal(cudaStreamEndCapture(d.stream[0], &graph), cudaErrorStreamCaptureInvalidated);
+    fine(cudaStreamBeginCapture(d.stream[0], cudaStreamCaptureModeThreadLocal));
+    assert_int_equal(cudaMalloc(&more, 8), cudaErrorStreamCaptureUnsupported);
+    assert_int_equal(cudaStreamEndCapture(d.stream[0], &graph), cudaErrorStreamCaptureInvalidated);
+    for (int waits = 0; waits < 2; waits++) {
+        fine(cudaStreamBeginCapture(d.stream[0], cudaStreamCaptureModeThreadLocal));
+        fine(cudaEventRecord(fork, d.stream[0]));
+        fine(cudaStreamWaitEvent(d.other, fork, 0));
+        fine(add(d.a[0], d.b[0], N, d.other));
+        fine(cudaEventRecord(join, d.other));
+        if (waits)
+            fine(cudaStreamWaitEvent(d.stream[0], join, 0));
+        assert_int_equal(cudaStreamEndCapture(d.stream[0], &graph),
+                         waits ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
+    }
+    fine(cudaGraphDestroy(graph));
+    assert_int_equal(cudaStreamWaitEvent(d.other, fork, 0), cudaErrorCapturedEvent);
+    fine(cudaEventDestroy(fork));
+    fine(cudaEventDestroy(join));
+    assert_int_equal(fake_faults(NULL), 0);
+    close_desk(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +292,8 @@ int main(void)
         cmocka_unit_test(test_missing_wait_between_streams),
         cmocka_unit_test(test_missing_wait_of_the_host),
         cmocka_unit_test(test_default_stream_and_wrong_direction),
+        cmocka_unit_test(test_graph_does_what_was_noted),
+        cmocka_unit_test(test_rules_of_a_capture),
         cmocka_unit_test(test_injected_failures),
     };
     return ga_test_main(tests);

@@ -102,6 +102,16 @@ static void check_gradient(struct desk *d, const struct ga_batch *batch)
     assert_at_most(relative_distance(d->got, d->want, n), 2e-6);
     ok(d->cuda->gradient(d->context, d->weights, batch, GA_ADD, d->sums, &tally));
     d->cuda->read_sums(&d->net, d->sums, 0, n, d->got);
+    for (size_t turn = 0; turn < 2; turn++) { /* as a graph */
+        ok(d->cuda->gradient(d->context, d->weights, batch, GA_ASSIGN, d->sums, &tally));
+        ok(d->cuda->gradient(d->context, d->weights, batch, GA_ADD, d->sums, &tally));
+        assert_close(ga_tally_loss_sum(&tally), loss, 2e-6);
+    }
+    for (size_t i = 0; i < n; i++) {
+        double again = 0;
+        d->cuda->read_sums(&d->net, d->sums, i, 1, &again);
+        assert_true(again == d->got[i]);
+    }
     for (size_t i = 0; i < n; i++)
         d->want[i] *= 2;
     assert_at_most(relative_distance(d->got, d->want, n), 3e-6);

@@ -78,14 +78,22 @@ static int run_loss(const struct ga_cuda_seat *seat, const struct ga_net *net,
     return ga_cuda_check(code, seat->room.place, "loss");
 }
 
-/* The down part, when all that goes before it is done. */
+/* The down part; it is there when the stream is done. */
 static int receive(const struct ga_cuda_seat *seat, size_t from, size_t bytes, const char *what)
 {
     char *to = (char *)seat->room.host + seat->at.up + (from - seat->at.losses);
-    const int code = ga_cuda_check((int)cudaMemcpyAsync(to, ga_cuda_at(seat, from), bytes,
-                                                        cudaMemcpyDeviceToHost, seat->stream),
-                                   seat->room.place, what);
-    return code < 0 ? code : ga_cuda_wait(seat->stream, seat->room.place, what);
+    return ga_cuda_check((int)cudaMemcpyAsync(to, ga_cuda_at(seat, from), bytes,
+                                              cudaMemcpyDeviceToHost, seat->stream),
+                         seat->room.place, what);
+}
+
+/* Until the stream is done, if all was well so far. */
+static int end(struct ga_cuda_seat *seat, int code, const char *what)
+{
+    if (code == GA_OK)
+        code = ga_cuda_wait(seat->stream, seat->room.place, what);
+    ga_cuda_seat_done(seat);
+    return code;
 }
 
 static void tally_weights(const struct ga_batch *batch, struct ga_tally *tally)
@@ -120,46 +128,86 @@ static void tally_answers(const struct ga_cuda_seat *seat, const struct ga_batch
     tally_weights(batch, tally);
 }
 
-/* Fused products only where a gradient tells what they hide. */
-static int forward_and_loss(struct ga_context *context, size_t place, const float *weights,
-                            const struct ga_batch *batch, bool gradient)
+/* Room, weights and the batch on the host's side. Fused products only where a gradient tells what
+ * they hide. */
+static int prepare(struct ga_context *context, size_t place, const float *weights,
+                   const struct ga_batch *batch, bool gradient)
 {
     struct ga_cuda_seat *seat = &context->seat[place];
-    int code = ga_cuda_seat_take(seat, &context->net, context->numerics->fast, place, batch->count);
+    const int code =
+        ga_cuda_seat_take(seat, &context->net, context->numerics->fast, place, batch->count);
     seat->fuses = gradient;
-    if (code == GA_OK)
-        code = ga_cuda_seat_send(seat, &context->net, weights, batch);
+    return code < 0 ? code : ga_cuda_seat_fill(seat, &context->net, weights, batch);
+}
+
+static int forward_and_loss(struct ga_context *context, struct ga_cuda_seat *seat,
+                            const struct ga_batch *batch)
+{
+    int code = ga_cuda_seat_send(seat);
     if (code == GA_OK)
         code = context->numerics->forward(seat, &context->net);
     return code == GA_OK ? run_loss(seat, &context->net, batch) : code;
+}
+
+/* A micro-batch that is prepared. */
+struct micro {
+    struct ga_context *context;
+    struct ga_cuda_seat *seat;
+    const struct ga_batch *batch;
+    enum ga_into into;
+    void *sums;
+};
+
+static int queue_micro(void *self)
+{
+    const struct micro *m = self;
+    const struct ga_cuda_layout *at = &m->seat->at;
+    int code = forward_and_loss(m->context, m->seat, m->batch);
+    if (code == GA_OK)
+        code = m->context->numerics->backward(m->seat, &m->context->net, m->into, m->sums);
+    if (code == GA_OK)
+        code = receive(m->seat, at->losses, at->flags - at->losses + sizeof(uint32_t),
+                       "a micro-batch");
+    return code;
+}
+
+static int run_micro(struct micro *m)
+{
+    const struct ga_cuda_graph_key key = {
+        .count = m->batch->count,
+        .weighted = m->batch->weights != NULL,
+        .add = m->into == GA_ADD,
+        .sums = (uintptr_t)m->sums,
+        .device = (uintptr_t)m->seat->room.device,
+        .host = (uintptr_t)m->seat->room.host,
+    };
+    return ga_cuda_graphs_run(&m->seat->graphs, &key, m->seat->stream, m->seat->room.place,
+                              queue_micro, m);
 }
 
 int ga_cuda_context_gradient(struct ga_context *context, const float *weights,
                              const struct ga_batch *batch, enum ga_into into, void *sums,
                              struct ga_tally *tally)
 {
-    const struct ga_net *net = &context->net;
     size_t place = 0;
-    int code = check_batch(net, batch, true);
+    int code = check_batch(&context->net, batch, true);
     *tally = (struct ga_tally){0};
     if (code == GA_OK && batch->count == 0) {
         if (into == GA_ASSIGN)
-            context->numerics->clear(net, sums);
+            context->numerics->clear(&context->net, sums);
         return ga_cuda_poll();
     }
     if (code == GA_OK)
         code = ga_cuda_place_of(sums, &place);
+    if (code < 0)
+        return code;
+    struct micro micro = {context, &context->seat[place], batch, into, sums};
+    code = prepare(context, place, weights, batch, true);
     if (code == GA_OK)
-        code = forward_and_loss(context, place, weights, batch, true);
-    struct ga_cuda_seat *seat = &context->seat[place];
+        code = run_micro(&micro);
+    code = end(micro.seat, code, "a micro-batch");
     if (code == GA_OK)
-        code = context->numerics->backward(seat, net, into, sums);
-    if (code == GA_OK)
-        code = receive(seat, seat->at.losses, seat->at.flags - seat->at.losses + sizeof(uint32_t),
-                       "a micro-batch");
-    ga_cuda_seat_done(seat);
-    if (code == GA_OK)
-        tally_answers(seat, batch, true, tally);
+        tally_answers(micro.seat, batch, true, tally);
     return code;
 }
 
@@ -181,11 +229,13 @@ int ga_cuda_context_evaluate(struct ga_context *context, const float *weights,
     *tally = (struct ga_tally){0};
     for (size_t first = 0; code == GA_OK && first < batch->count; first += PIECE) {
         const struct ga_batch piece = piece_of(batch, first);
-        code = forward_and_loss(context, context->home, weights, &piece, false);
+        code = prepare(context, context->home, weights, &piece, false);
+        if (code == GA_OK)
+            code = forward_and_loss(context, seat, &piece);
         if (code == GA_OK)
             code =
                 receive(seat, seat->at.losses, seat->at.flags - seat->at.losses, "an evaluation");
-        ga_cuda_seat_done(seat);
+        code = end(seat, code, "an evaluation");
         if (code == GA_OK)
             tally_answers(seat, &piece, false, tally);
     }
@@ -198,16 +248,15 @@ static int predict_piece(struct ga_context *context, const float *weights,
     const struct ga_net *net = &context->net;
     struct ga_cuda_seat *seat = &context->seat[context->home];
     const size_t width = net->width[net->layers];
-    int code = ga_cuda_seat_take(seat, net, context->numerics->fast, context->home, batch->count);
-    seat->fuses = false;
+    int code = prepare(context, context->home, weights, batch, false);
     if (code == GA_OK)
-        code = ga_cuda_seat_send(seat, net, weights, batch);
+        code = ga_cuda_seat_send(seat);
     if (code == GA_OK)
         code = context->numerics->forward(seat, net);
     if (code == GA_OK)
         code = receive(seat, seat->at.rows[net->layers], width * batch->count * sizeof(float),
                        "a prediction");
-    ga_cuda_seat_done(seat);
+    code = end(seat, code, "a prediction");
     if (code < 0)
         return code;
     const float *rows = ga_cuda_answer(seat, seat->at.rows[net->layers]);

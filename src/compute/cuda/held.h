@@ -35,17 +35,17 @@ struct ga_cuda_lease {
 
 /* Of an address that is the start of a held block, or is not held. */
 struct ga_cuda_lease ga_cuda_lease_read(const void *block);
-void ga_cuda_lease_end(struct ga_cuda_lease *lease); /* nothing reads there any more */
+void ga_cuda_lease_end(struct ga_cuda_lease *of); /* nothing reads there any more */
 
 /*
  * Room on the thread's card, which is `place`, to write all of a held block's values to; NULL with
  * GA_OK in *code for a block that is not held, NULL with an error where there is no room. A lease
  * that ends without written() leaves the host's values.
  */
-void *ga_cuda_lease_write(struct ga_cuda_lease *lease, void *block, size_t bytes, size_t place,
+void *ga_cuda_lease_write(struct ga_cuda_lease *out, void *block, size_t bytes, size_t place,
                           int *code);
 /* The values were written: on the card, and with `host` in the block too. */
-void ga_cuda_lease_written(struct ga_cuda_lease *lease, bool host);
+void ga_cuda_lease_written(struct ga_cuda_lease *of, bool host);
 
 /* Whether so few bytes are better brought to the host at once. */
 bool ga_cuda_brings_back(size_t bytes);

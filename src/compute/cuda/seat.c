@@ -156,6 +156,8 @@ void ga_cuda_seat_fini(struct ga_cuda_seat *seat)
 {
     if (!seat->stream)
         return;
+    ga_cuda_graphs_close(seat->graphs, seat->room.place);
+    seat->graphs = NULL;
     ga_cuda_stream_close(seat->stream, seat->room.place);
     seat->stream = NULL;
     seat->serial = 0;
@@ -215,24 +217,23 @@ static int copy_over(struct ga_cuda_seat *seat, size_t to, const float *from, si
                          seat->room.place, "copying weights");
 }
 
-/* Weights that a card has come from there, others go up with the batch: *from is where its bytes
- * start. */
-static int send_weights(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
-                        size_t *from)
+/* Weights that a card has come from there, others from the host. */
+static int send_weights(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights)
 {
     const uint64_t up = seat->serial;
     ga_cuda_lease_end(&seat->weights);
     seat->weights = ga_cuda_lease_read(weights);
     seat->serial = seat->weights.serial;
-    *from = seat->at.inputs;
     if (up != 0 && up == seat->serial)
         return GA_OK;
     if (seat->weights.ahead || (seat->weights.on_card && net->parameters > FEW))
         return seat->at.fast
                    ? for_each_tensor(seat, net, seat->weights.from, copy_over)
                    : copy_over(seat, seat->at.weight[0], seat->weights.from, net->parameters);
-    *from = 0;
-    return for_each_tensor(seat, net, weights, stage);
+    (void)for_each_tensor(seat, net, weights, stage);
+    return ga_cuda_check((int)cudaMemcpyAsync(seat->room.device, seat->room.host, seat->at.inputs,
+                                              cudaMemcpyHostToDevice, seat->stream),
+                         seat->room.place, "sending weights");
 }
 
 static void stage_batch(const struct ga_cuda_seat *seat, const struct ga_net *net,
@@ -250,20 +251,23 @@ static void stage_batch(const struct ga_cuda_seat *seat, const struct ga_net *ne
         gather((float *)(void *)(host + at->example), batch, batch->weights, 1, false);
 }
 
-int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
+int ga_cuda_seat_fill(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
                       const struct ga_batch *batch)
 {
-    size_t from = 0;
-    int code = send_weights(seat, net, weights, &from);
-    stage_batch(seat, net, batch);
-    if (code == GA_OK)
-        code = ga_cuda_check(
-            (int)cudaMemcpyAsync(ga_cuda_at(seat, from), (char *)seat->room.host + from,
-                                 seat->at.up - from, cudaMemcpyHostToDevice, seat->stream),
-            seat->room.place, "sending a micro-batch");
+    const int code = send_weights(seat, net, weights);
     if (code < 0)
         seat->serial = 0;
+    stage_batch(seat, net, batch);
     return code;
+}
+
+int ga_cuda_seat_send(const struct ga_cuda_seat *seat)
+{
+    const size_t from = seat->at.inputs;
+    return ga_cuda_check((int)cudaMemcpyAsync(ga_cuda_at(seat, from),
+                                              (char *)seat->room.host + from, seat->at.up - from,
+                                              cudaMemcpyHostToDevice, seat->stream),
+                         seat->room.place, "sending a micro-batch");
 }
 
 void ga_cuda_seat_done(struct ga_cuda_seat *seat)

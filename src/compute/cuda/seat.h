@@ -16,6 +16,7 @@
 
 #include "compute/cuda/device.h"
 #include "compute/cuda/gemm.h"
+#include "compute/cuda/graph.h"
 #include "compute/cuda/held.h"
 
 struct ga_cuda_layout {
@@ -44,6 +45,7 @@ struct ga_cuda_seat {
     bool fused[GA_NET_LAYERS + 1]; /* by layer: its mask is what the last forward left */
     uint64_t serial; /* of the weights that are up; 0: they go up with the next batch */
     struct ga_cuda_lease weights;
+    struct ga_cuda_graphs *graphs; /* NULL until a gradient is wanted */
 };
 
 /* The card is the thread's, and there is room for `count` examples; refuses more than fits, naming
@@ -52,10 +54,13 @@ int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, bool 
                       size_t count);
 void ga_cuda_seat_fini(struct ga_cuda_seat *seat);
 
-/* Fills the up part from weights, where others are up, and a batch, and sends it. Rows of the batch
- * become columns, unless the layout is fast. done() follows when the stream is done. */
-int ga_cuda_seat_send(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
+/*
+ * Sends weights, where others are up, and fills the host's side of the up part with a batch, whose
+ * rows become columns, unless the layout is fast. done() follows when the stream is done.
+ */
+int ga_cuda_seat_fill(struct ga_cuda_seat *seat, const struct ga_net *net, const float *weights,
                       const struct ga_batch *batch);
+int ga_cuda_seat_send(const struct ga_cuda_seat *seat); /* the batch that was filled in */
 void ga_cuda_seat_done(struct ga_cuda_seat *seat);
 
 static inline void *ga_cuda_at(const struct ga_cuda_seat *seat, size_t offset)

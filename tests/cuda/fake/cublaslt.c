@@ -250,6 +250,18 @@ static float *operand(struct fake *fake, cudaStream_t stream, const void *at, ui
     return (float *)(void *)(block->real + offset);
 }
 
+/* All that a call was given: it may be noted, and done later. */
+struct call {
+    struct product product;
+    struct matrix la, lb, ld;
+    const void *a, *b;
+    void *d, *room;
+    size_t room_bytes;
+    float alpha, beta;
+    bool in_place;
+    struct way way;
+};
+
 struct work {
     const struct product *product;
     const float *a, *b;
@@ -342,6 +354,37 @@ static cublasStatus_t check_room(struct fake *fake, void *workspace, size_t byte
     return CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
+static cublasStatus_t do_call(struct fake *fake, const struct call *call, cudaStream_t stream)
+{
+    const struct product *product = &call->product;
+    cublasStatus_t status = CUBLAS_STATUS_EXECUTION_FAILED;
+    struct work w = {.product = product,
+                     .la = &call->la,
+                     .lb = &call->lb,
+                     .ld = &call->ld,
+                     .ta = product->a == CUBLAS_OP_T,
+                     .tb = product->b == CUBLAS_OP_T,
+                     .beta = call->beta};
+    w.k = inner(product, w.la, w.lb, w.ld);
+    if (w.k == 0 || !call->in_place || call->alpha != 1.0f ||
+        check_epilogue(product, w.ld) != CUBLAS_STATUS_SUCCESS)
+        fake_fault(fake, "cuBLASLt: a product that does not fit its matrices");
+    else if (fake_begin(fake, stream) == cudaSuccess)
+        status = check_room(fake, call->room, call->room_bytes, &call->way, stream);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        if (open_operands(fake, &w, call->a, call->b, call->d, &call->way, stream))
+            multiply(&w);
+        else
+            status = CUBLAS_STATUS_EXECUTION_FAILED;
+    }
+    return status;
+}
+
+static cudaError_t call_again(struct fake *fake, const void *data, cudaStream_t stream)
+{
+    return do_call(fake, data, stream) == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorAssert;
+}
+
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
                               const void *alpha, const void *a, cublasLtMatrixLayout_t layout_a,
                               const void *b, cublasLtMatrixLayout_t layout_b, const void *beta,
@@ -349,31 +392,27 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                               cublasLtMatrixLayout_t layout_d, const cublasLtMatmulAlgo_t *algo,
                               void *workspace, size_t bytes, cudaStream_t stream)
 {
-    const struct product *product = (const void *)description;
     struct fake *fake = fake_enter();
-    cublasStatus_t status = CUBLAS_STATUS_EXECUTION_FAILED;
-    struct work w = {.product = product,
-                     .la = (const void *)layout_a,
-                     .lb = (const void *)layout_b,
-                     .ld = (const void *)layout_d,
-                     .ta = product->a == CUBLAS_OP_T,
-                     .tb = product->b == CUBLAS_OP_T};
-    struct way way;
+    struct call call = {.product = *(const struct product *)(const void *)description,
+                        .la = *(const struct matrix *)(const void *)layout_a,
+                        .lb = *(const struct matrix *)(const void *)layout_b,
+                        .ld = *(const struct matrix *)(const void *)layout_d,
+                        .a = a,
+                        .b = b,
+                        .d = d,
+                        .room = workspace,
+                        .room_bytes = bytes,
+                        .alpha = *(const float *)alpha,
+                        .beta = *(const float *)beta,
+                        .in_place = c == d};
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    cudaError_t code = cudaSuccess;
     (void)handle, (void)layout_c;
-    memcpy(&way, algo, sizeof way);
-    memcpy(&w.beta, beta, sizeof w.beta);
-    w.k = inner(product, w.la, w.lb, w.ld);
-    if (w.k == 0 || c != d || *(const float *)alpha != 1.0f ||
-        check_epilogue(product, w.ld) != CUBLAS_STATUS_SUCCESS)
-        fake_fault(fake, "cuBLASLt: a product that does not fit its matrices");
-    else if (fake_begin(fake, stream) == cudaSuccess)
-        status = check_room(fake, workspace, bytes, &way, stream);
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        if (open_operands(fake, &w, a, b, d, &way, stream))
-            multiply(&w);
-        else
-            status = CUBLAS_STATUS_EXECUTION_FAILED;
-    }
+    memcpy(&call.way, algo, sizeof call.way);
+    if (fake_note(stream, call_again, &call, sizeof call, &code))
+        status = code == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+    else
+        status = do_call(fake, &call, stream);
     fake_leave(fake, cudaSuccess);
     return status;
 }

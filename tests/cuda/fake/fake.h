@@ -32,6 +32,7 @@
 
 #define FAKE_DEVICES 16
 #define FAKE_STREAMS 512
+#define FAKE_FORKS   8 /* streams of a capture */
 
 struct fake_access {
     size_t begin, end; /* bytes of the block */
@@ -52,13 +53,17 @@ struct fake_block {
 struct CUstream_st {
     int number, device;
     bool hangs;
-    bool waits; /* for ranks of NCCL that have not come yet */
+    bool waits;                   /* for ranks of NCCL that have not come yet */
+    struct fake_capture *capture; /* NULL: its work is done */
+    int lane;                     /* its number in the capture */
 };
 
 struct CUevent_st {
     int stream; /* whose work it marks; -1: not recorded */
     uint64_t clock[FAKE_STREAMS];
     bool hangs;
+    uint64_t capture;           /* that it was recorded in; 0: none */
+    uint64_t known[FAKE_FORKS]; /* there: how much of each stream comes before */
 };
 
 /* A copy under way between the device and pinned memory. */
@@ -89,7 +94,9 @@ struct fake {
     uint64_t clock[FAKE_STREAMS][FAKE_STREAMS]; /* what each stream's next work comes behind */
     uint64_t host[FAKE_STREAMS];                /* what the host has waited for */
     size_t faults;
-    char text[400]; /* of the first fault */
+    char text[400];    /* of the first fault */
+    uint64_t captures; /* begun */
+    size_t launches;   /* of graphs */
 };
 
 /* Locked until fake_leave(), which keeps the code as the thread's last error. */
@@ -121,6 +128,19 @@ uint64_t fake_sum(const char *bytes, size_t count); /* FNV-1a */
 
 bool fake_unfused(void);
 
+/* ---- graphs ---- */
+
+/* Does what was noted; the data are what it was noted with. */
+typedef cudaError_t fake_replay(struct fake *fake, const void *data, cudaStream_t stream);
+
+/* True where the stream captures: then it is noted, or *code says why not. */
+bool fake_note(cudaStream_t stream, fake_replay *replay, const void *data, size_t bytes,
+               cudaError_t *code);
+bool fake_note_record(cudaEvent_t event, cudaStream_t stream);
+bool fake_note_wait(cudaStream_t stream, cudaEvent_t event, cudaError_t *code);
+/* Of a call that waits for the stream, or, with NULL, that no thread may make while it captures. */
+cudaError_t fake_waits(const struct CUstream_st *stream);
+
 /* Runs a kernel by name; its pointers are checked first. */
 cudaError_t fake_run(struct fake *fake, const char *name, const void *args, cudaStream_t stream);
 
@@ -130,6 +150,7 @@ __attribute__((visibility("default"))) size_t fake_faults(const char **text);
 /* How many, without forgetting them; and without a lock, for those who hold it. */
 __attribute__((visibility("default"))) size_t fake_text(const char **text);
 __attribute__((visibility("default"))) size_t fake_used(int device);
+__attribute__((visibility("default"))) size_t fake_launches(void); /* of graphs */
 __attribute__((visibility("default"))) cudaError_t fake_launch(const char *name, const void *args,
                                                                cudaStream_t stream);
 

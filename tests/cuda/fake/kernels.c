@@ -280,10 +280,28 @@ static cudaError_t run(struct fake *fake, const struct kernel *kernel, const voi
     return code;
 }
 
+struct launch {
+    const struct kernel *kernel;
+    _Alignas(16) char args[512];
+};
+
+static cudaError_t run_again(struct fake *fake, const void *data, cudaStream_t stream)
+{
+    const struct launch *launch = data;
+    return run(fake, launch->kernel, launch->args, stream);
+}
+
 cudaError_t fake_run(struct fake *fake, const char *name, const void *args, cudaStream_t stream)
 {
+    struct launch launch = {.kernel = NULL};
+    cudaError_t code = cudaSuccess;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
         if (strcmp(kernels[i].name, name) == 0)
-            return run(fake, &kernels[i], args, stream);
-    return fake_fault(fake, "no kernel %s: expected one of the module's", name);
+            launch.kernel = &kernels[i];
+    if (!launch.kernel)
+        return fake_fault(fake, "no kernel %s: expected one of the module's", name);
+    memcpy(launch.args, args, launch.kernel->size);
+    if (!fake_note(stream, run_again, &launch, sizeof launch, &code))
+        code = run_again(fake, &launch, stream);
+    return code;
 }

@@ -94,6 +94,8 @@ static cudaError_t add_block(struct fake *fake, void **out, size_t bytes, int de
 static cudaError_t allocate(struct fake *fake, void **out, size_t bytes, int device)
 {
     *out = NULL;
+    if (fake_waits(NULL) != cudaSuccess)
+        return cudaErrorStreamCaptureUnsupported;
     if (fake->gone)
         return cudaErrorDevicesUnavailable;
     if (fake->oom > 0 && --fake->oom == 0)
@@ -162,6 +164,8 @@ static cudaError_t release(struct fake *fake, void *buffer, bool host)
     struct fake_block **at = &fake->block;
     if (!buffer)
         return cudaSuccess;
+    if (fake_waits(NULL) != cudaSuccess)
+        return cudaErrorStreamCaptureUnsupported;
     if (!block || offset > 0 || host != (block->device < 0))
         return fake_fault(fake, "memory is given back that was never handed out");
     if ((host && check_rest(fake, block) != cudaSuccess) || check_hang(fake, block) != cudaSuccess)
@@ -298,11 +302,28 @@ static cudaError_t copy(struct fake *fake, void *to, const void *from, size_t by
     return code == cudaSuccess ? move(fake, stream, &target, &source, bytes) : code;
 }
 
+struct copying {
+    void *to;
+    const void *from;
+    size_t bytes;
+    enum cudaMemcpyKind kind;
+};
+
+static cudaError_t copy_again(struct fake *fake, const void *data, cudaStream_t stream)
+{
+    const struct copying *c = data;
+    return copy(fake, c->to, c->from, c->bytes, c->kind, stream);
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
+    const struct copying c = {to, from, bytes, kind};
     struct fake *fake = fake_enter();
-    return fake_leave(fake, bytes > 0 ? copy(fake, to, from, bytes, kind, stream) : cudaSuccess);
+    cudaError_t code = cudaSuccess;
+    if (bytes > 0 && !fake_note(stream, copy_again, &c, sizeof c, &code))
+        code = copy_again(fake, &c, stream);
+    return fake_leave(fake, code);
 }
 
 static cudaError_t clear(struct fake *fake, void *buffer, int value, size_t bytes,
@@ -321,10 +342,26 @@ static cudaError_t clear(struct fake *fake, void *buffer, int value, size_t byte
     return code;
 }
 
+struct setting {
+    void *buffer;
+    int value;
+    size_t bytes;
+};
+
+static cudaError_t clear_again(struct fake *fake, const void *data, cudaStream_t stream)
+{
+    const struct setting *s = data;
+    return clear(fake, s->buffer, s->value, s->bytes, stream);
+}
+
 cudaError_t cudaMemsetAsync(void *buffer, int value, size_t bytes, cudaStream_t stream)
 {
+    const struct setting s = {buffer, value, bytes};
     struct fake *fake = fake_enter();
-    return fake_leave(fake, clear(fake, buffer, value, bytes, stream));
+    cudaError_t code = cudaSuccess;
+    if (!fake_note(stream, clear_again, &s, sizeof s, &code))
+        code = clear_again(fake, &s, stream);
+    return fake_leave(fake, code);
 }
 
 /* ---- streams and events ---- */
@@ -354,6 +391,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     struct fake *fake = fake_enter();
     if (stream->number >= FAKE_STREAMS || fake->stream[stream->number] != stream)
         return fake_leave(fake, cudaErrorInvalidResourceHandle);
+    if (stream->capture)
+        return fake_leave(fake, fake_waits(stream));
     fake->stream[stream->number] = NULL;
     free(stream);
     return fake_leave(fake, fake->gone ? cudaErrorDevicesUnavailable : cudaSuccess);
@@ -369,6 +408,8 @@ static cudaError_t ask(struct fake *fake, bool hangs, const uint64_t *clock)
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     struct fake *fake = fake_enter();
+    if (stream->capture)
+        return fake_leave(fake, fake_waits(stream));
     return fake_leave(fake, ask(fake, stream->hangs || stream->waits, fake->clock[stream->number]));
 }
 
@@ -376,6 +417,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     struct fake *fake = fake_enter();
+    if (stream->capture)
+        return fake_leave(fake, fake_waits(stream));
     const cudaError_t code = ask(fake, stream->hangs || stream->waits, fake->clock[stream->number]);
     if (code != cudaErrorNotReady)
         return fake_leave(fake, code);
@@ -401,6 +444,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     struct fake *fake = fake_enter();
+    if (fake_note_record(event, stream))
+        return fake_leave(fake, cudaSuccess);
     const cudaError_t code = fake_begin(fake, stream);
     if (code == cudaSuccess) {
         memcpy(event->clock, fake->clock[stream->number], sizeof event->clock);
@@ -413,6 +458,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     struct fake *fake = fake_enter();
+    if (event->capture)
+        return fake_leave(fake, cudaErrorCapturedEvent);
     return fake_leave(fake,
                       event->stream < 0 ? cudaSuccess : ask(fake, event->hangs, event->clock));
 }
@@ -420,7 +467,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     struct fake *fake = fake_enter();
+    cudaError_t code = cudaSuccess;
     (void)flags;
+    if (fake_note_wait(stream, event, &code))
+        return fake_leave(fake, code);
     if (event->stream < 0)
         return fake_leave(fake, fake_fault(fake, "a stream waits for an event nobody recorded"));
     fake_join(fake->clock[stream->number], event->clock);

@@ -37,7 +37,8 @@ struct ga_workers {
     struct ga_task *first, *last;
     bool closing;
     atomic_uint submitted; /* tasks so far: looked at without the lock before sleeping */
-    int threads;           /* started */
+    atomic_int asleep;
+    int threads; /* started */
     struct worker *worker;
 };
 
@@ -62,6 +63,14 @@ static void execute(struct ga_workers *pool, struct ga_task *task, int lane)
     pthread_mutex_lock(&pool->lock);
     atomic_store_explicit(&task->done, true, memory_order_release);
     pthread_cond_broadcast(&pool->finished);
+}
+
+/* Called and returns with the lock held. */
+static void sleep_on(struct ga_workers *pool, pthread_cond_t *what)
+{
+    atomic_fetch_add_explicit(&pool->asleep, 1, memory_order_relaxed);
+    pthread_cond_wait(what, &pool->lock);
+    atomic_fetch_sub_explicit(&pool->asleep, 1, memory_order_relaxed);
 }
 
 /* Called and returns with the lock held: whether a task came while it looked. */
@@ -93,7 +102,7 @@ static void *worker_main(void *arg)
         if (task)
             execute(pool, task, self->lane);
         else if (!comes_soon(pool))
-            pthread_cond_wait(&pool->work, &pool->lock);
+            sleep_on(pool, &pool->work);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -155,6 +164,11 @@ int ga_workers_lanes(const struct ga_workers *pool)
     return pool->threads + 1;
 }
 
+int ga_workers_asleep(const struct ga_workers *pool)
+{
+    return atomic_load_explicit(&pool->asleep, memory_order_relaxed);
+}
+
 int32_t ga_workers_thread(const struct ga_workers *pool, int lane)
 {
     if (lane <= 0 || lane > pool->threads)
@@ -190,7 +204,7 @@ static void await(struct ga_workers *pool, const struct ga_task *task)
         rest_a_moment();
     pthread_mutex_lock(&pool->lock);
     if (!is_done(task) && !pool->first)
-        pthread_cond_wait(&pool->finished, &pool->lock);
+        sleep_on(pool, &pool->finished);
 }
 
 void ga_workers_wait(struct ga_workers *pool, struct ga_task *task)
@@ -213,6 +227,6 @@ void ga_workers_join(struct ga_workers *pool, struct ga_task *task)
 {
     pthread_mutex_lock(&pool->lock);
     while (!atomic_load_explicit(&task->done, memory_order_relaxed))
-        pthread_cond_wait(&pool->finished, &pool->lock);
+        sleep_on(pool, &pool->finished);
     pthread_mutex_unlock(&pool->lock);
 }

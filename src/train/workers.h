@@ -31,6 +31,9 @@ int ga_workers_lanes(const struct ga_workers *pool); /* threads + 1 */
 /* The kernel's number of the thread behind a lane; 0: the caller, or not known yet. Any thread. */
 int32_t ga_workers_thread(const struct ga_workers *pool, int lane);
 
+/* Threads, the caller among them, that have given up looking and sleep. Any thread. */
+int ga_workers_asleep(const struct ga_workers *pool);
+
 void ga_workers_submit(struct ga_workers *pool, struct ga_task *task);
 
 /* Returns when `task` is done; meanwhile the caller takes tasks that no worker has begun. */

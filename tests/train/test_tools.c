@@ -1,8 +1,12 @@
 /* Tape and workers. */
 #include "support/support.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "train/support/start.h"
@@ -151,6 +155,87 @@ static void test_workers(void **state)
     }
 }
 
+#define MOST_BUSY 64
+
+/* Threads that take all cores, as another process would. */
+struct busy {
+    atomic_bool stop;
+    pthread_t thread[MOST_BUSY];
+    int threads;
+};
+
+static void *be_busy(void *stop)
+{
+    while (!atomic_load((atomic_bool *)stop)) {
+    }
+    return NULL;
+}
+
+static void busy_open(struct busy *busy)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    atomic_init(&busy->stop, false);
+    for (busy->threads = 0; busy->threads < cores && busy->threads < MOST_BUSY; busy->threads++)
+        assert_int_equal(pthread_create(&busy->thread[busy->threads], NULL, be_busy, &busy->stop),
+                         0);
+}
+
+static void busy_close(struct busy *busy)
+{
+    atomic_store(&busy->stop, true);
+    for (int i = 0; i < busy->threads; i++)
+        pthread_join(busy->thread[i], NULL);
+}
+
+struct long_job {
+    struct ga_task task; /* first */
+    const struct ga_workers *workers;
+};
+
+/* Is done only when so many sleep as have nothing to do: never, if one of them looked for ever. */
+static void outlast(struct ga_task *task, int lane)
+{
+    const struct ga_workers *workers = ((struct long_job *)(void *)task)->workers;
+
+    while (ga_workers_asleep(workers) < ga_workers_lanes(workers) - 1)
+        sched_yield();
+    (void)lane;
+}
+
+static void run_long_job(int threads, void (*wait)(struct ga_workers *, struct ga_task *))
+{
+    struct ga_workers *workers = NULL;
+    struct long_job job = {.task = {.work = outlast}};
+
+    ga_test_ok(ga_workers_open(&workers, threads));
+    job.workers = workers;
+    for (int round = 0; round < 3; round++) {
+        ga_workers_submit(workers, &job.task);
+        wait(workers, &job.task);
+    }
+    while (ga_workers_asleep(workers) < threads)
+        sched_yield();
+    ga_workers_close(workers);
+}
+
+/* Waiting threads leave the cores to those who work, whoever else wants them. */
+static void test_waiting_ends_in_sleep(void **state)
+{
+    struct busy busy;
+
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        run_long_job(threads, ga_workers_wait);
+        run_long_job(threads, ga_workers_join);
+        busy_open(&busy);
+        run_long_job(threads, ga_workers_wait);
+        run_long_job(threads, ga_workers_join);
+        run_jobs(threads, false);
+        busy_close(&busy);
+    }
+}
+
 static void test_workers_that_never_worked(void **state)
 {
     struct ga_workers *workers = NULL;
@@ -172,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_a_tape_has_a_limit),
         cmocka_unit_test(test_a_tape_without_memory_keeps_what_it_has),
         cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_waiting_ends_in_sleep),
         cmocka_unit_test(test_workers_that_never_worked),
     };
 

@@ -202,6 +202,14 @@ void ga_run_release_replicas(struct ga_run *run);
 void ga_run_choose_lanes(struct ga_run *run);
 int ga_run_open_context(struct ga_run *run, int lane);
 
+int ga_run_next_window(struct ga_run *run); /* of the stream, into its rows; all or nothing */
+
+/*
+ * Room for `count` rows of one item; at once for the replica's share of an epoch, which few windows
+ * go beyond: so memory does not depend on how a window is cut.
+ */
+int ga_run_room_for_rows(struct ga_run *run, struct ga_replica *replica, size_t count);
+
 /* The context of a lane; NULL with an error. */
 static inline struct ga_context *run_context(struct ga_run *run, int lane)
 {

@@ -57,7 +57,7 @@ int ga_local_deal(struct ga_run *run, uint32_t *active)
         run->replica[r].has_kept = false;
     }
     for (int32_t step = 0; step < run_set(run)->period; step++) {
-        if (ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
+        if (ga_run_next_window(run) < 0)
             return ga_error_code();
         if (step == 0)
             run->window.epoch = run->rows.epoch;

@@ -151,7 +151,7 @@ static uint64_t row_bytes(const struct ga_run *run)
 
     for (size_t r = 0; r < run->replicas; r++)
         count += run->replica[r].rows_capacity + run->replica[r].step_capacity;
-    return count * sizeof(uint32_t);
+    return (count + run->rows.index_capacity) * sizeof(uint32_t);
 }
 
 static uint64_t sum_bytes(const struct ga_run *run)

@@ -16,7 +16,7 @@
 
 static int new_pieces(struct ga_run *run)
 {
-    if (ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
+    if (ga_run_next_window(run) < 0)
         return ga_error_code();
     run->next_piece = 0;
     run->piece_weight = ga_item_row_weight(run, run->rows.index, run->rows.examples);
@@ -35,8 +35,7 @@ static int shared_piece(struct ga_run *run, struct ga_replica *replica)
         count = run->rows.start[run->next_piece + 1] - first;
         run->next_piece++;
     }
-    if (ga_grow((void **)&replica->rows, &replica->rows_capacity, count, sizeof *replica->rows) <
-        0) {
+    if (ga_run_room_for_rows(run, replica, count) < 0) {
         run->next_piece--;
         return ga_error_code();
     }
@@ -53,8 +52,7 @@ static int own_piece(struct ga_run *run, size_t r)
     struct ga_replica *replica = &run->replica[r];
     size_t examples = (size_t)ga_plan_window(run_set(run)), count = 0, window = 0;
 
-    if (ga_grow((void **)&replica->rows, &replica->rows_capacity, ga_plan_share(run_set(run)),
-                sizeof *replica->rows) < 0 ||
+    if (ga_run_room_for_rows(run, replica, ga_plan_share(run_set(run))) < 0 ||
         ga_stream_take(run->stream, r, examples, replica->rows, &count, &window) < 0)
         return ga_error_code();
     replica->v.part = (uint32_t)count;

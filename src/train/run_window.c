@@ -84,18 +84,36 @@ static size_t largest_part(const struct ga_run *run)
     return wraps || share < run->table->train ? share : run->table->train;
 }
 
+/* Rows of an epoch, as far as one window may hold them. */
+static size_t epoch_rows(const struct ga_run *run)
+{
+    return run->table->train < GA_MAX_WINDOW ? run->table->train : GA_MAX_WINDOW;
+}
+
+int ga_run_room_for_rows(struct ga_run *run, struct ga_replica *replica, size_t count)
+{
+    size_t usual = (epoch_rows(run) + run->replicas - 1) / run->replicas;
+
+    return ga_grow((void **)&replica->rows, &replica->rows_capacity, count > usual ? count : usual,
+                   sizeof *replica->rows);
+}
+
+int ga_run_next_window(struct ga_run *run)
+{
+    if (ga_grow((void **)&run->rows.index, &run->rows.index_capacity, epoch_rows(run),
+                sizeof *run->rows.index) < 0)
+        return ga_error_code();
+    return ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows);
+}
+
 /* Room for any window, before one is taken: a failure loses no rows of the stream. */
 static int make_room(struct ga_run *run)
 {
     size_t most = largest_part(run);
 
-    for (size_t r = 0; r < run->replicas; r++) {
-        struct ga_replica *replica = &run->replica[r];
-
-        if (ga_grow((void **)&replica->rows, &replica->rows_capacity, most, sizeof *replica->rows) <
-            0)
+    for (size_t r = 0; r < run->replicas; r++)
+        if (ga_run_room_for_rows(run, &run->replica[r], most) < 0)
             return ga_error_code();
-    }
     return GA_OK;
 }
 
@@ -130,8 +148,7 @@ static int take_window(struct ga_run *run, uint32_t *active)
 {
     if (run_is(run, GA_FAMILY_ROUND))
         return ga_local_deal(run, active);
-    if (make_room(run) < 0 ||
-        ga_stream_next(run->stream, (size_t)ga_plan_window(run_set(run)), &run->rows) < 0)
+    if (make_room(run) < 0 || ga_run_next_window(run) < 0)
         return ga_error_code();
     *active = deal_rows(run);
     return GA_OK;

@@ -390,6 +390,48 @@ static void test_accumulation_is_free(void **state)
     assert_memory_equal(&two, &many, sizeof two);
 }
 
+/* All that a run asks for until it has made three updates: no peak of it is higher. */
+static uint64_t bytes_asked_for(const char *settings)
+{
+    const struct ga_test_start words = start_of(DIGITS, settings);
+    struct ga_run_start start = {.data = ga_test_start_data(&words)};
+    uint64_t before = 0, asked = 0;
+    struct ga_run *run = NULL;
+
+    ga_test_start_settings(&words, &start.settings);
+    before = ga_test_allocated_bytes();
+    ga_test_ok(ga_run_open(&run, &start));
+    go(run, 3);
+    asked = ga_test_allocated_bytes() - before;
+    ga_run_close(run);
+    ga_dataset_close(start.data);
+    return asked;
+}
+
+/* Not only what the run says of itself: every byte that the program asked for, lists of rows
+ * included. On one lane: with several it is a race which of them ever works. */
+static void test_accumulation_asks_for_nothing(void **state)
+{
+    static const struct {
+        const char *two, *many;
+    } pairs[] = {
+        {LARGE "numerics fast accum 2 batch 4", LARGE "numerics fast accum 64 batch 4"},
+        {LARGE "numerics exact accum 2 batch 4", LARGE "numerics exact accum 64 batch 4"},
+        {LARGE "numerics exact mode async momentum 0 accum 2 batch 4",
+         LARGE "numerics exact mode async momentum 0 accum 64 batch 4"},
+        {LARGE "sharding strided optimizer adam momentum 0 accum 2 batch 4",
+         LARGE "sharding strided optimizer adam momentum 0 accum 64 batch 4"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        uint64_t two = bytes_asked_for(pairs[i].two);
+
+        assert_true(two > 1000000);
+        assert_int_equal(bytes_asked_for(pairs[i].many), two);
+    }
+}
+
 static void check_refusal(struct ga_run *run, const char *words, const char *answer)
 {
     struct ga_run_rig rig = {.run = run};
@@ -452,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_range),
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_accumulation_is_free),
+        cmocka_unit_test(test_accumulation_asks_for_nothing),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_keeping_a_window),
     };

@@ -352,7 +352,7 @@ int ga_item_micro(struct ga_run *run, size_t r, int64_t time_ns)
     double weight = 0, norm = 0;
 
     if (micro_result(run, r, &sums) < 0)
-        return ga_error_code();
+        return ga_fail_within("replica %zu", r);
     weight = ga_tally_weight_sum(&replica->micro_tally);
     norm = micro_norm(run, replica, sums, weight);
     if (add_micro(run, replica, sums) < 0 || ga_buffer_poll(run->compute) < 0)

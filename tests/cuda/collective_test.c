@@ -280,7 +280,7 @@ static void test_a_card_that_is_stuck(void **state)
     assert_says("there waited: cuda:0 (replicas 0, 3), cuda:2 (replica 2)");
     ga_buffer_revive(f.compute);
     assert_int_equal(reduce(&f), GA_EIO);
-    assert_says("cuda:1: what it was given before has not ended");
+    assert_says("cuda:1: a sum over cards: no answer yet");
     fleet_close(&f);
     test_fake_set("stuck=-1 resume");
     ga_buffer_revive(f.compute);

@@ -41,6 +41,14 @@ done
 for nth in 20 100 250; do
     expect "hangs at $nth" "devices=2 hang=$nth" "run 9" "no answer after 0"
 done
+# Some of these are a replica's own work, which is named.
+said=$(for nth in 12 14 16 18 20 22 24 26; do
+    GA_FAKE_CUDA="devices=3 hang=$nth" GA_CUDA_DEADLINE=0.1 "$program" --plain -e "set device cuda replicas 3" -e "run 9" 2>&1
+done)
+if ! echo "$said" | grep -q ' replica \([012]\): cuda:\1: .*: no answer after 0.1 s'; then
+    echo "no replica is named: $said"
+    status=1
+fi
 expect "a rank fails" "devices=3 async=1" "run 9" "cuda:1 (replica 1) failed: internal error"
 expect "a rank never ends" "devices=3 absent=1" "run 9" "no answer after 0.2 s from cuda:0 (replica 0), cuda:1 (replica 1)"
 expect "what NCCL logs" "devices=3 async=2" "run 9" "NCCL: host:1:1 [2] fake.cc:1 NCCL WARN a card fell off the bus"
@@ -66,7 +74,7 @@ recovers "memory, run again" "devices=2 oom=5" -e "run 2"
 recovers "memory, reset" "devices=2 oom=5" -e reset -e "run 2"
 recovers "a rank fails, run again" "devices=3 async=1" -e "run 2"
 recovers "hangs, to the CPU" "devices=2 hang=20" -e "set device cpu" -e reset -e "run 2"
-recovers "hangs, without that card" "devices=2 hang=26" -e "set devices cuda:0" -e reset -e "run 2"
+recovers "hangs, without that card" "devices=2 stuck=1" -e "set devices cuda:0" -e reset -e "run 2"
 recovers "lost, to the CPU" "devices=3 lost=60" -e "set device cpu" -e reset -e "run 2"
 recovers "a rank never ends, to the CPU" "devices=3 absent=2" -e "set device cpu" -e reset -e "run 2"
 exit $status

@@ -221,6 +221,7 @@ static void test_a_card_that_is_stuck(void **state)
     for (int i = 0; i < CARDS; i++)
         assert_int_equal(cudaStreamQuery(t.stream[i]), cudaErrorNotReady);
     assert_int_equal(fake_faults(NULL), 0);
+    fake_set("resume");
     team_close(&t);
 }
 

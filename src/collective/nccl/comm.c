@@ -3,9 +3,11 @@
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <nccl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "compute/cuda/device.h"
 
@@ -41,26 +43,71 @@ static int check(ncclResult_t result, const char *what)
 }
 
 /* Ranks of one thread wait for each other when they are closed, so they are in one group. */
-static int close_ranks(struct ga_team *team, ncclResult_t (*close)(ncclComm_t comm))
+static int close_ranks(ncclComm_t *comm, size_t count, ncclResult_t (*close)(ncclComm_t comm))
 {
     int code = check(ncclGroupStart(), "opening a group");
     if (code < 0)
         return code;
-    for (size_t i = 0; i < team->count; i++) {
-        if (team->comm[i] && check(close(team->comm[i]), "closing a rank") < 0)
+    for (size_t i = 0; i < count; i++) {
+        if (comm[i] && check(close(comm[i]), "closing a rank") < 0)
             code = ga_cuda_host()->error_code();
-        team->comm[i] = NULL;
+        comm[i] = NULL;
     }
     const ncclResult_t end = ncclGroupEnd();
     return code == GA_OK ? check(end, "closing the ranks") : code;
 }
 
-/* After this nothing of the team runs on any card any more; the thread's error stays. */
+/* Ranks on their way out. */
+struct leaving {
+    size_t count;
+    ncclComm_t comm[GA_CUDA_PLACES];
+};
+
+static void *abort_them(void *arg)
+{
+    struct leaving *leaving = arg;
+    (void)close_ranks(leaving->comm, leaving->count, ncclCommAbort);
+    free(leaving);
+    return NULL;
+}
+
+/* When the time is up the thread goes on alone. */
+static void wait_for_thread(pthread_t thread)
+{
+    struct ga_cuda_patience patience;
+    struct timespec until;
+    ga_cuda_patience_start(&patience);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)patience.limit;
+    until.tv_nsec += (long)((patience.limit - (double)(time_t)patience.limit) * 1e9);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    if (pthread_timedjoin_np(thread, NULL, &until) != 0)
+        pthread_detach(thread);
+}
+
+/*
+ * After this nothing of the team runs any more on cards that answer; the thread's error stays.
+ * Aborting gives memory back, which waits without a deadline for a card that hangs: that is left to
+ * a thread of its own.
+ */
 static int abort_all(struct ga_team *team, int code)
 {
     char text[GA_ERROR_TEXT];
+    struct leaving *leaving = calloc(1, sizeof *leaving);
+    pthread_t thread;
     snprintf(text, sizeof text, "%s", ga_cuda_host()->error_text());
-    (void)close_ranks(team, ncclCommAbort);
+    if (!leaving)
+        return ga_cuda_host()->fail((enum ga_code)code, "%s", text);
+    leaving->count = team->count;
+    memcpy(leaving->comm, team->comm, sizeof leaving->comm);
+    memset(team->comm, 0, sizeof team->comm);
+    if (pthread_create(&thread, NULL, abort_them, leaving) == 0)
+        wait_for_thread(thread);
+    else
+        abort_them(leaving);
     return ga_cuda_host()->fail((enum ga_code)code, "%s", text);
 }
 
@@ -193,7 +240,7 @@ static int fail_late(const struct watch *w, double seconds)
     name_work(w, work, sizeof work);
     for (size_t i = 0; i < w->team->count; i++)
         if (!w->done[i] && !has_arrived(w, i))
-            ga_cuda_lose(w->team->place[i], w->sum->stream[i]);
+            ga_cuda_lose(w->team->place[i], w->sum->stream[i], "a sum over cards");
     if (missing == 0)
         return ga_cuda_host()->fail(GA_EIO, "NCCL: %s: no answer after %g s from %s", work, seconds,
                                     stuck);
@@ -284,7 +331,9 @@ void ga_team_close(struct ga_team *team)
 {
     if (!team)
         return;
-    if (close_ranks(team, ncclCommDestroy) < 0)
+    if (ga_cuda_is_one_lost())
+        (void)abort_all(team, GA_EIO);
+    else if (close_ranks(team->comm, team->count, ncclCommDestroy) < 0)
         ga_cuda_note();
     close_events(team);
     free(team);

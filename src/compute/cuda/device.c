@@ -16,6 +16,7 @@ struct keep {
     char text[GA_ERROR_TEXT];
     atomic_bool lost[GA_CUDA_PLACES];         /* set under the lock, read without it */
     struct CUstream_st *late[GA_CUDA_PLACES]; /* of a lost card: what did not end */
+    const char *what[GA_CUDA_PLACES];         /* and what that is for people */
     bool ready[GA_CUDA_PLACES];               /* the desk has its lock and its stream */
     struct ga_cuda_desk desk[GA_CUDA_PLACES];
 };
@@ -86,11 +87,12 @@ int ga_cuda_places(size_t *count)
     return GA_OK;
 }
 
-void ga_cuda_lose(size_t place, struct CUstream_st *stream)
+void ga_cuda_lose(size_t place, struct CUstream_st *stream, const char *what)
 {
     struct keep *all = keep();
     pthread_mutex_lock(&all->lock);
     all->late[place] = stream;
+    all->what[place] = what;
     atomic_store(&all->lost[place], true);
     pthread_mutex_unlock(&all->lock);
 }
@@ -123,10 +125,9 @@ void ga_cuda_revive(void)
 int ga_cuda_use(size_t place)
 {
     if (ga_cuda_is_lost(place))
-        return ga_cuda_host()->fail(GA_EIO,
-                                    "cuda:%zu: what it was given before has not ended; `reset` "
-                                    "asks again, `devices` may leave it out",
-                                    place);
+        return ga_cuda_host()->fail(
+            GA_EIO, "cuda:%zu: %s: no answer yet; `reset` asks again, `devices` may leave it out",
+            place, keep()->what[place]);
     return ga_cuda_check((int)cudaSetDevice((int)place), place, "choosing the card");
 }
 
@@ -180,7 +181,7 @@ int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what)
         error = cudaStreamQuery(stream);
     if (error == cudaErrorNotReady) {
         (void)cudaGetLastError();
-        ga_cuda_lose(place, stream);
+        ga_cuda_lose(place, stream, what);
         return ga_cuda_host()->fail(GA_EIO, "cuda:%zu: %s: no answer after %g s", place, what,
                                     patience.limit);
     }

@@ -38,12 +38,12 @@ int ga_cuda_places(size_t *count);
 int ga_cuda_use(size_t place);
 
 /*
- * A card is lost when work of `stream` did not end in time. CUDA waits for all of a card's work
- * when memory is given back, without a deadline: so what a lost card holds, stream and all, stays
- * with it for good, and the functions below leave it there. ga_cuda_revive() forgets the first
- * failure that was noted, and finds a card again whose stream has ended after all.
+ * A card is lost when work of `stream`, `what` (a literal), did not end in time. CUDA waits for all
+ * of a card's work when memory is given back, without a deadline: so what a lost card holds, stream
+ * and all, stays with it for good, and the functions below leave it there. ga_cuda_revive() forgets
+ * the first failure that was noted, and finds a card again whose stream has ended after all.
  */
-void ga_cuda_lose(size_t place, struct CUstream_st *stream);
+void ga_cuda_lose(size_t place, struct CUstream_st *stream, const char *what);
 bool ga_cuda_is_lost(size_t place);
 bool ga_cuda_is_one_lost(void); /* then pinned memory stays as well, which all cards can reach */
 void ga_cuda_revive(void);

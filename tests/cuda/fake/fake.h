@@ -79,6 +79,7 @@ struct fake_copy {
 
 struct fake {
     pthread_mutex_t lock;
+    pthread_cond_t resumed;
     bool ready;
     int devices;
     size_t memory, used[FAKE_DEVICES];
@@ -102,6 +103,9 @@ struct fake {
 /* Locked until fake_leave(), which keeps the code as the thread's last error. */
 struct fake *fake_enter(void);
 cudaError_t fake_leave(struct fake *fake, cudaError_t code);
+
+/* Until nothing hangs on the device: what the real calls do that give memory back. */
+void fake_wait_for(struct fake *fake, int device);
 
 /* Notes a fault and gives cudaErrorAssert. */
 cudaError_t fake_fault(struct fake *fake, const char *format, ...)

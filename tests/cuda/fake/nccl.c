@@ -6,6 +6,7 @@
  * Faults: two ranks on one card, ranks that ask for different things, buffers that are shorter than
  * the count, a rank used before it is open, a call for one of several ranks outside a group, also
  * one that closes it (real ones wait for each other there), a group that closes some and not all.
+ * A group that closes ranks waits for cards that hang, as long as they do.
  * Words for fake_set() beside those of the runtime: "absent=R": rank R never does what it is
  * asked for; "async=R": rank R fails in the background at the next collective, and its peers see
  * it.
@@ -52,6 +53,7 @@ struct team {
 static struct team teams[TEAMS];
 static uint64_t ids;
 static _Thread_local int depth;
+static _Thread_local unsigned closing; /* devices whose ranks the group under way closes, as bits */
 
 ncclResult_t ncclGetVersion(int *version)
 {
@@ -169,6 +171,7 @@ static ncclResult_t leave(struct fake *fake, struct ncclComm *comm, bool aborted
         comm->queue[comm->done % QUEUED].stream->waits = false;
     team->comm[comm->rank] = NULL;
     team->left++;
+    closing |= 1u << comm->device;
     if (members(team) == 0)
         team->id = 0;
     free(comm);
@@ -359,6 +362,10 @@ ncclResult_t ncclGroupEnd(void)
         result = fault(fake, "a group ends that was not opened");
     else
         depth--;
+    for (int device = 0; depth == 0 && device < FAKE_DEVICES; device++)
+        if (closing >> device & 1)
+            fake_wait_for(fake, device);
+    closing = depth == 0 ? 0 : closing;
     for (size_t i = 0; depth == 0 && result == ncclSuccess && i < TEAMS; i++)
         if (teams[i].id != 0)
             result = end_for(fake, &teams[i]);

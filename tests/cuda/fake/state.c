@@ -6,7 +6,7 @@
 
 #include "fake.h"
 
-static struct fake all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct fake all = {.lock = PTHREAD_MUTEX_INITIALIZER, .resumed = PTHREAD_COND_INITIALIZER};
 static _Thread_local cudaError_t last;
 
 static void set_word(struct fake *fake, const char *word)
@@ -28,6 +28,7 @@ static void set_word(struct fake *fake, const char *word)
     for (int i = 0; strcmp(word, "resume") == 0 && i < FAKE_STREAMS; i++)
         if (fake->stream[i])
             fake->stream[i]->hangs = false;
+    pthread_cond_broadcast(&fake->resumed);
 }
 
 static void set_words(struct fake *fake, const char *words)
@@ -81,6 +82,20 @@ cudaError_t fake_fault(struct fake *fake, const char *format, ...)
         vsnprintf(fake->text, sizeof fake->text, format, arguments);
     va_end(arguments);
     return cudaErrorAssert;
+}
+
+static bool hangs(const struct fake *fake, int device)
+{
+    bool found = false;
+    for (int i = 0; !found && i < FAKE_STREAMS; i++)
+        found = fake->stream[i] && fake->stream[i]->device == device && fake->stream[i]->hangs;
+    return found;
+}
+
+void fake_wait_for(struct fake *fake, int device)
+{
+    while (hangs(fake, device))
+        pthread_cond_wait(&fake->resumed, &fake->lock);
 }
 
 void fake_set(const char *words)

@@ -97,11 +97,10 @@ struct ga_step_blocks {
     float *new_weights, *new_state;
 };
 
-/* One update of a burst; loss and first norm as accumulate() and its tally tell them. */
+/* One update of a burst, loss and gradient as accumulate() and its tally tell them. */
 struct ga_burst_row {
     double loss;        /* mean over the batch, weighted, at the weights before the update */
-    double batch_norm;  /* |own sums| / weight */
-    double grad_norm;   /* |g| = batch_norm * weight / divisor */
+    double grad_norm;   /* |g| = |own sums| / weight */
     double update_norm; /* |new w - w| */
     double param_norm;  /* |new w| */
 };
@@ -112,7 +111,6 @@ struct ga_burst_row {
  */
 struct ga_burst {
     struct ga_batch batch;
-    double divisor;             /* of the sums */
     const struct ga_step *step; /* (steps) */
     size_t steps;               /* 1: the same for all; else `count` */
     const float *weights, *state;

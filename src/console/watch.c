@@ -292,7 +292,7 @@ static void hand_over_row(struct ga_watch *watch, const struct ga_burst_rows *ro
     sample.replicas = 1;
     sample.replica[0].finished = sample.replica[0].has_norm = true;
     sample.replica[0].loss = (float)row->loss;
-    sample.replica[0].norm = (float)row->batch_norm;
+    sample.replica[0].norm = (float)row->grad_norm;
     hand_over(watch, &sample);
 }
 

@@ -19,12 +19,10 @@ void ga_burst_record(const struct ga_update_record *before, uint64_t on, int64_t
 /* OPEN and CLEAR tell no figures. */
 static void fill_figures(struct ga_event *event, const struct ga_burst_row *row)
 {
-    bool of_batch = event->kind == GA_EVENT_MICRO || event->kind == GA_EVENT_PUSH;
-
     if (event->kind == GA_EVENT_OPEN || event->kind == GA_EVENT_CLEAR)
         return;
     event->loss = row->loss;
-    event->norm = of_batch ? row->batch_norm : row->grad_norm;
+    event->norm = row->grad_norm;
 }
 
 void ga_burst_event(const struct ga_event *before, uint64_t on, int64_t span_ns,

@@ -30,7 +30,7 @@ static bool settings_repeat(const struct ga_settings *set)
 {
     return set->mode == GA_MODE_SYNC && set->replicas == 1 && set->sharding == GA_SHARD_STREAM &&
            set->tail != GA_TAIL_WRAP && set->schedule.kind == GA_SCHEDULE_CONSTANT &&
-           set->warmup == 0 && !(set->clip > 0);
+           set->warmup == 0 && !(set->clip > 0) && set->reduce == GA_REDUCE_MEAN;
 }
 
 /* The last window was all of the data at once, and an update. */
@@ -79,7 +79,6 @@ static int compute(struct ga_run *run, struct ga_version *next, struct ga_burst 
         return ga_error_code();
     burst->batch = run_batch(run);
     burst->batch.count = run->table->train;
-    burst->divisor = run_set(run)->reduce == GA_REDUCE_SUM ? 1 : run->last_record.window_weight;
     burst->weights = run->server->weights;
     burst->state = run->server->state;
     burst->new_weights = next->weights;
@@ -164,8 +163,7 @@ static void tell_last(struct ga_run *run, const struct ga_burst_rows *rows)
     ga_burst_record(&rows->before, rows->count, rows->span_ns, row, &run->last_record);
     ga_burst_event(&event, rows->count, rows->span_ns, row, &run->last_event);
     v->loss = run->window.loss = row->loss;
-    v->norm = row->batch_norm;
-    run->window.norm = row->grad_norm;
+    v->norm = run->window.norm = row->grad_norm;
     run->window.update_norm = row->update_norm;
 }
 

@@ -139,9 +139,8 @@ static void update(struct problem *p, const struct ga_step *step, struct ga_burs
         GA_OK);
     p->weight = ga_tally_weight_sum(&tally);
     row->loss = ga_tally_loss_sum(&tally) / p->weight;
-    row->batch_norm = sqrt(square) / p->weight;
+    row->grad_norm = sqrt(square) / p->weight;
     device()->mean_part(&one, 1, p->weight, &all, gradient, &square, NULL);
-    row->grad_norm = row->batch_norm;
     device()->step_part(&p->net, step, &blocks, &all, squares);
     row->update_norm = sqrt(squares[0]);
     row->param_norm = sqrt(squares[1]);
@@ -164,7 +163,6 @@ static size_t in_a_burst(const struct problem *p, size_t steps_given, float *wei
 {
     static const float none[MOST];
     const struct ga_burst burst = {.batch = p->batch,
-                                   .divisor = p->weight,
                                    .step = p->step,
                                    .steps = steps_given,
                                    .weights = p->first,
@@ -260,7 +258,6 @@ static void test_large_nets_have_none(void **state)
     (void)state;
     assert_true(net.parameters <= MOST);
     problem_open(&p, &net, &steps[0], 0);
-    p.weight = 1;
     assert_int_equal(in_a_burst(&p, 1, weights, NULL, row), ga_fast_blas() ? 0 : UPDATES);
     problem_close(&p);
 }

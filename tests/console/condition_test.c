@@ -318,7 +318,7 @@ static void test_rows(void **state)
     (void)state;
     for (size_t k = 0; k < ROWS; k++) {
         const double x = (double)k;
-        row[k] = (struct ga_burst_row){100 / (1 + x), 9, 3 * x, 50 - x, x * (40 - x)};
+        row[k] = (struct ga_burst_row){100 / (1 + x), 3 * x, 50 - x, x * (40 - x)};
     }
     for (size_t i = 0; i < 5; i++)
         for (size_t j = 0; j < 6; j++) {

@@ -204,7 +204,7 @@ static void test_same_run(void **state)
         FAST,
         FAST "optimizer adam lr 0.01",
         FAST "momentum 0.9 nesterov on lr 0.01",
-        FAST "model 1-3-1 reduce sum lr 0.001",
+        FAST "model 1-3-1 lr 0.01",
         FAST "model 1-9-1 order file",
         FAST "base 3ms per-example 10us",
     };
@@ -230,6 +230,7 @@ static void test_what_does_not_repeat(void **state)
         FAST "schedule cosine(500)",
         FAST "clip 0.5",
         FAST "tail wrap",
+        FAST "reduce sum lr 0.0001",
         FAST "warmup 100",
         "numerics fast accum 1 batch 25",
         "numerics fast replicas 1 accum 1 batch 20",

@@ -1,7 +1,8 @@
 /*
- * The demo of y = x^2, three ways from the same initial weights: plain C loops, the engine with one
- * replica, and the engine with the window split over replicas and micro-batches, each of whose
- * events is recorded. A round runs each once.
+ * The demo of y = x^2, from the same initial weights: plain C loops, the engine with one replica,
+ * the engine with the window split over replicas and micro-batches, each of whose events is
+ * recorded, and the fast numerics with breakpoints and without, and all by themselves. A round runs
+ * each once.
  */
 #include "bench/demo.h"
 
@@ -17,23 +18,46 @@
 #define LOSS_TOLERANCE 1e-4
 
 static const struct ga_demo_form forms[GA_DEMO_CONTENDERS] = {
-    [GA_DEMO_NAIVE] = {"a", "plain C loops, float32, tanhf", 0, 0, 0, GA_NUMERICS_EXACT,
-                       GA_DEVICE_CPU},
-    [GA_DEMO_SERIAL] = {"b", "exact, 1 replica, batch 50", 1, 1, 50, GA_NUMERICS_EXACT,
-                        GA_DEVICE_CPU},
-    [GA_DEMO_SPLIT] = {"c", "exact, P 2, A 5, b 5, all events", 2, 5, 5, GA_NUMERICS_EXACT,
-                       GA_DEVICE_CPU},
-    [GA_DEMO_FAST] = {"d", "fast, 1 replica, batch 50", 1, 1, 50, GA_NUMERICS_FAST, GA_DEVICE_CPU},
+    [GA_DEMO_NAIVE] = {.key = "a", .text = "plain C loops, float32, tanhf"},
+    [GA_DEMO_SERIAL] = {.key = "b",
+                        .text = "exact, 1 replica, batch 50",
+                        .replicas = 1,
+                        .accum = 1,
+                        .batch = 50,
+                        .numerics = GA_NUMERICS_EXACT},
+    [GA_DEMO_SPLIT] = {.key = "c",
+                       .text = "exact, P 2, A 5, b 5, all events",
+                       .replicas = 2,
+                       .accum = 5,
+                       .batch = 5,
+                       .numerics = GA_NUMERICS_EXACT},
+    [GA_DEMO_FAST] = {.key = "d",
+                      .text = "fast, 1 replica, batch 50",
+                      .replicas = 1,
+                      .accum = 1,
+                      .batch = 50,
+                      .numerics = GA_NUMERICS_FAST},
+    [GA_DEMO_STOPS] = {.key = "e",
+                       .text = "d with three breakpoints",
+                       .replicas = 1,
+                       .accum = 1,
+                       .batch = 50,
+                       .numerics = GA_NUMERICS_FAST,
+                       .breakpoints = {"loss < 0", "|g| > 1e30", "update > 1e15"}},
+    [GA_DEMO_BARE] = {.key = "f", .text = "d's device alone, not recorded"},
 };
 
-static int naive_open(struct ga_demo *demo)
+static int plain_open(struct ga_demo *demo)
 {
     struct ga_naive *naive = &demo->naive;
     const struct ga_table *table = ga_dataset_table(demo->data);
+    struct ga_net net;
     size_t parameters = 0;
 
-    if (ga_demo_weights(&demo->contest[GA_DEMO_SERIAL], &demo->start, &parameters, &naive->lr) < 0)
+    if (ga_demo_weights(&demo->contest[GA_DEMO_SERIAL], &net, &demo->start, &naive->lr) < 0 ||
+        ga_demo_bare_open(&demo->bare, &net, table, naive->lr) < 0)
         return ga_error_code();
+    parameters = net.parameters;
     naive->hidden = (parameters - 1) / 3;
     naive->examples = table->train;
     naive->x = table->inputs;
@@ -64,13 +88,14 @@ static int demo_open(struct ga_demo *demo)
         if (contest->form->replicas > 0 && ga_demo_open(demo, contest) < 0)
             return ga_error_code();
     }
-    return naive_open(demo);
+    return plain_open(demo);
 }
 
 static void demo_close(struct ga_demo *demo)
 {
     for (size_t i = 0; i < GA_DEMO_CONTENDERS; i++)
         ga_engine_close(demo->contest[i].engine);
+    ga_demo_bare_close(demo->bare);
     ga_dataset_close(demo->data);
     free(demo->start);
     free(demo->memory);
@@ -81,7 +106,10 @@ static int rewind_one(struct ga_demo *demo, struct ga_demo_contest *contest)
 {
     if (contest->engine)
         return ga_demo_rewind(contest);
-    memcpy(demo->naive.weights, demo->start, (3 * demo->naive.hidden + 1) * sizeof(float));
+    if (contest == &demo->contest[GA_DEMO_BARE])
+        ga_demo_bare_rewind(demo->bare, demo->start);
+    else
+        memcpy(demo->naive.weights, demo->start, (3 * demo->naive.hidden + 1) * sizeof(float));
     return GA_OK;
 }
 
@@ -92,6 +120,8 @@ static int train_one(struct ga_demo *demo, struct ga_demo_contest *contest)
 
     if (contest->engine)
         return ga_demo_train(contest, demo->options.updates);
+    if (contest == &demo->contest[GA_DEMO_BARE])
+        return ga_demo_bare_train(demo->bare, demo->options.updates);
     train(&demo->naive, demo->options.updates);
     return GA_OK;
 }
@@ -129,6 +159,7 @@ static int find_outcomes(struct ga_demo *demo)
         if (demo->contest[i].engine && ga_demo_outcome(&demo->contest[i]) < 0)
             return ga_error_code();
     demo->contest[GA_DEMO_NAIVE].loss = ga_naive_loss(&demo->naive);
+    demo->contest[GA_DEMO_BARE].loss = ga_demo_bare_loss(demo->bare);
     return GA_OK;
 }
 
@@ -154,6 +185,8 @@ static int check_outcomes(const struct ga_demo *demo)
                        (unsigned long long)split->hash);
     if (check_loss(&demo->contest[GA_DEMO_NAIVE], serial) < 0)
         return ga_error_code();
+    if (demo->contest[GA_DEMO_STOPS].hash != demo->contest[GA_DEMO_FAST].hash)
+        return ga_fail(GA_EINTERNAL, "bench demo: breakpoints changed the weights");
     return check_loss(&demo->contest[GA_DEMO_FAST], serial);
 }
 

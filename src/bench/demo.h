@@ -14,6 +14,8 @@ enum ga_demo_contender {
     GA_DEMO_SERIAL,
     GA_DEMO_SPLIT,
     GA_DEMO_FAST,
+    GA_DEMO_STOPS,
+    GA_DEMO_BARE,
     GA_DEMO_CONTENDERS
 };
 
@@ -24,11 +26,12 @@ struct ga_demo_form {
     int32_t replicas, accum, batch; /* 0: not the engine */
     enum ga_numerics numerics;
     enum ga_device device;
+    const char *breakpoints[3]; /* conditions that never hold; NULL: no more */
 };
 
 struct ga_demo_contest {
     const struct ga_demo_form *form;
-    struct ga_engine *engine; /* NULL: the naive one */
+    struct ga_engine *engine; /* NULL: the naive and the bare one */
     struct ga_samples samples;
     struct ga_samples ratios; /* of each round: the naive one's time to this one's */
     double loss;              /* over all examples, after the last round */
@@ -36,10 +39,13 @@ struct ga_demo_contest {
     uint64_t events;          /* that its history holds */
 };
 
+struct ga_demo_bare;
+
 struct ga_demo {
     struct ga_bench_options options;
     struct ga_dataset *data;
     struct ga_naive naive;
+    struct ga_demo_bare *bare;
     float *start, *memory; /* initial weights; what `naive` points to */
     double *room;          /* for all samples */
     struct ga_demo_contest contest[GA_DEMO_CONTENDERS];
@@ -50,8 +56,17 @@ int ga_demo_open(struct ga_demo *demo, struct ga_demo_contest *contest);
 int ga_demo_rewind(struct ga_demo_contest *contest);
 int ga_demo_train(struct ga_demo_contest *contest, int64_t updates);
 int ga_demo_outcome(struct ga_demo_contest *contest);
-/* A copy of the present weights, to be freed, and the learning rate in force. */
-int ga_demo_weights(struct ga_demo_contest *contest, float **weights, size_t *count, float *lr);
+/* The net, a copy of the present weights, to be freed, and the learning rate in force. */
+int ga_demo_weights(struct ga_demo_contest *contest, struct ga_net *net, float **weights,
+                    float *lr);
+
+/* demo_bare.c: the fast device by itself, what it does recorded nowhere. */
+int ga_demo_bare_open(struct ga_demo_bare **out, const struct ga_net *net,
+                      const struct ga_table *table, float lr);
+void ga_demo_bare_close(struct ga_demo_bare *bare); /* NULL: nothing */
+void ga_demo_bare_rewind(struct ga_demo_bare *bare, const float *weights);
+int ga_demo_bare_train(struct ga_demo_bare *bare, int64_t updates);
+double ga_demo_bare_loss(const struct ga_demo_bare *bare); /* before the last update */
 
 /* demo_report.c */
 void ga_demo_report_text(const struct ga_demo *demo, struct ga_text *out);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "bench/demo.h"
+#include "console/condition.h"
 
 /* A run that has not ended by then hangs. */
 #define PATIENCE_NS (INT64_C(3600) * 1000000000)
@@ -25,6 +26,21 @@ static int move(struct ga_demo_contest *contest, enum ga_move_kind kind, uint64_
                                : ga_fail(GA_EINTERNAL, "bench demo: the run was stopped");
 }
 
+static int add_breakpoints(struct ga_demo_contest *contest)
+{
+    for (size_t k = 0; k < 3 && contest->form->breakpoints[k]; k++) {
+        struct ga_condition condition;
+
+        if (ga_condition_read(&condition, contest->form->breakpoints[k]) < 0)
+            return ga_error_code();
+        if (ga_engine_break_add(contest->engine, &condition) < 0) {
+            ga_condition_fini(&condition);
+            return ga_error_code();
+        }
+    }
+    return GA_OK;
+}
+
 int ga_demo_open(struct ga_demo *demo, struct ga_demo_contest *contest)
 {
     const struct ga_engine_options options = {0};
@@ -40,7 +56,9 @@ int ga_demo_open(struct ga_demo *demo, struct ga_demo_contest *contest)
     settings.batch = contest->form->batch;
     settings.numerics = contest->form->numerics;
     settings.device = contest->form->device;
-    return ga_engine_change(contest->engine, &settings, &change);
+    if (ga_engine_change(contest->engine, &settings, &change) < 0)
+        return ga_error_code();
+    return add_breakpoints(contest);
 }
 
 int ga_demo_rewind(struct ga_demo_contest *contest)
@@ -76,8 +94,8 @@ int ga_demo_outcome(struct ga_demo_contest *contest)
 }
 
 struct weights_request {
+    struct ga_net net;
     float *weights;
-    size_t count;
     float lr;
 };
 
@@ -86,24 +104,24 @@ static int copy_weights(struct ga_run *run, void *arg)
 {
     struct weights_request *request = arg;
 
-    request->count = ga_run_net_of(run)->parameters;
+    request->net = *ga_run_net_of(run);
     request->lr = (float)ga_run_settings(run)->lr;
-    request->weights = ga_alloc(request->count, sizeof *request->weights);
+    request->weights = ga_alloc(request->net.parameters, sizeof *request->weights);
     if (!request->weights)
         return ga_error_code();
     memcpy(request->weights, ga_run_version(run)->weights,
-           request->count * sizeof *request->weights);
+           request->net.parameters * sizeof *request->weights);
     return GA_OK;
 }
 
-int ga_demo_weights(struct ga_demo_contest *contest, float **weights, size_t *count, float *lr)
+int ga_demo_weights(struct ga_demo_contest *contest, struct ga_net *net, float **weights, float *lr)
 {
     struct weights_request request = {0};
 
     if (ga_engine_call(contest->engine, copy_weights, &request) < 0)
         return ga_error_code();
     *weights = request.weights;
-    *count = request.count;
+    *net = request.net;
     *lr = request.lr;
     return GA_OK;
 }

@@ -20,6 +20,13 @@ static double best_ratio(const struct ga_demo *demo, const struct ga_demo_contes
     return best(demo, &demo->contest[GA_DEMO_NAIVE]) / best(demo, contest);
 }
 
+/* Least time to least time. */
+static double part_of(const struct ga_demo *demo, enum ga_demo_contender one,
+                      enum ga_demo_contender other)
+{
+    return best(demo, &demo->contest[one]) / best(demo, &demo->contest[other]);
+}
+
 static void contender_line(const struct ga_demo *demo, const struct ga_demo_contest *contest,
                            struct ga_text *out)
 {
@@ -38,9 +45,12 @@ void ga_demo_report_text(const struct ga_demo *demo, struct ga_text *out)
     ga_text_printf(out, "     %-34s %9s %6s %9s %6s\n", "", "median", "a/it", "best", "a/it");
     for (size_t i = 0; i < GA_DEMO_CONTENDERS; i++)
         contender_line(demo, &demo->contest[i], out);
+    ga_text_printf(out, "\nd takes at the best %.3f of f, e takes %.3f of d\n",
+                   part_of(demo, GA_DEMO_FAST, GA_DEMO_BARE),
+                   part_of(demo, GA_DEMO_STOPS, GA_DEMO_FAST));
     ga_hash_format(hash, serial->hash);
     ga_format_digits(loss, serial->loss, 9);
-    ga_text_printf(out, "\nb and c end at hash %s, loss %s; ", hash, loss);
+    ga_text_printf(out, "b and c end at hash %s, loss %s; ", hash, loss);
     ga_format_digits(loss, demo->contest[GA_DEMO_NAIVE].loss, 9);
     ga_text_printf(out, "a at loss %s; %llu events of c kept\n", loss,
                    (unsigned long long)demo->contest[GA_DEMO_SPLIT].events);
@@ -80,5 +90,8 @@ void ga_demo_report_json(const struct ga_demo *demo, struct ga_text *out)
             ga_text_puts(out, ",");
         contender_json(demo, &demo->contest[i], out);
     }
-    ga_text_puts(out, "]}\n");
+    ga_text_puts(out, "]");
+    field(out, "recording", part_of(demo, GA_DEMO_FAST, GA_DEMO_BARE));
+    field(out, "breakpoints", part_of(demo, GA_DEMO_STOPS, GA_DEMO_FAST));
+    ga_text_puts(out, "}\n");
 }

@@ -5,8 +5,8 @@
 
 Trains 784-512-512-10 (relu, cross-entropy, batch 128, plain SGD, every loss recorded) with one thread:
 gaconsole, PyTorch eager, NumPy; and with two processes of one thread each: PyTorch's
-DistributedDataParallel over gloo. Contenders take turns; medians and best are printed, and the
-ratios of the best. Nothing else needs this script; missing packages are said and left out.
+DistributedDataParallel over gloo. Contenders take turns; medians and best are printed, the medians of
+the ratios within rounds, and the ratios of the best. Nothing else needs this script; missing packages are said and left out.
 """
 import argparse
 import json
@@ -95,40 +95,50 @@ def of_torch(updates):
     return torch_loop(torch, model, updates)
 
 
-def ddp_worker(rank, port, updates, rounds):
-    """One of two processes: prints the wall time of each round."""
+def ddp_worker(rank, port, updates):
+    """One of two processes: runs a round for each line that it reads, and prints wall and CPU time of it."""
     torch, model = torch_model()
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     torch.distributed.init_process_group("gloo", rank=rank, world_size=2)
     run = torch_loop(torch, torch.nn.parallel.DistributedDataParallel(model), updates)
     run()
-    for _ in range(rounds):
+    for _ in sys.stdin:
         torch.distributed.barrier()
-        began = time.perf_counter()
-        run()
-        torch.distributed.barrier()
-        if rank == 0:
-            print(time.perf_counter() - began, flush=True)
+        print(*timed(lambda: (run(), torch.distributed.barrier())), flush=True)
     torch.distributed.destroy_process_group()
 
 
-def of_ddp(updates, rounds):
-    """Samples per second of each round: its processes run by themselves."""
-    port = 20000 + os.getpid() % 20000
-    command = [sys.executable, os.path.abspath(__file__), "--ddp", str(port), "--rounds", str(rounds), "--updates",
-               str(updates)]
-    other = subprocess.Popen(command + ["--rank", "1"])
-    out = subprocess.run(command + ["--rank", "0"], stdout=subprocess.PIPE, check=True, text=True).stdout
-    other.wait()
-    return [2 * updates * BATCH / float(line) for line in out.split()]
+class Ddp:
+    """Both processes, which wait between rounds."""
+
+    def __init__(self, updates):
+        port = 20000 + os.getpid() % 20000
+        command = [sys.executable, os.path.abspath(__file__), "--ddp", str(port), "--updates", str(updates)]
+        self.work = 2 * updates * BATCH
+        self.ranks = [subprocess.Popen(command + ["--rank", str(rank)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       text=True, bufsize=1) for rank in (0, 1)]
+
+    def round(self):
+        """Samples per second of wall time, and of CPU time of both."""
+        for rank in self.ranks:
+            rank.stdin.write("go\n")
+        times = [[float(word) for word in rank.stdout.readline().split()] for rank in self.ranks]
+        return self.work / times[0][0], self.work / (times[0][1] + times[1][1])
+
+    def close(self):
+        for rank in self.ranks:
+            rank.stdin.close()
+        for rank in self.ranks:
+            rank.wait()
 
 
-def of_gaconsole(program, rounds, updates):
-    """Best and median samples per second of one replica and of two, and by CPU time."""
+def of_gaconsole(program, updates):
+    """Samples per second of wall time and of CPU time, of one replica and of two."""
     environment = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
-    out = subprocess.run([program, "bench", "mlp", "--json", "--rounds", str(rounds), "--updates", str(50 * updates)],
+    out = subprocess.run([program, "bench", "mlp", "--json", "--rounds", "1", "--updates", str(50 * updates)],
                          stdout=subprocess.PIPE, check=True, text=True, env=environment).stdout
-    return json.loads(out)
+    figures = json.loads(out)
+    return [(figures[key]["best"], figures[key]["best_cpu"]) for key in ("one", "two")]
 
 
 def timed(run):
@@ -145,30 +155,35 @@ def compare(arguments):
             peers[name] = make(arguments.updates)
         except ImportError:
             print(f"{name}: not installed")
+    ddp = Ddp(arguments.updates) if "PyTorch eager" in peers else None
     rates = {name: [] for name in peers}
-    own = []
+    one, two, of_ddp = [], [], []
     for name in peers:
         peers[name]()  # what only the first round has to do
     for _ in range(arguments.rounds):
-        own.append(of_gaconsole(arguments.program, 1, arguments.updates))
+        for all_rates, rate in zip((one, two), of_gaconsole(arguments.program, arguments.updates)):
+            all_rates.append(rate)
         for name, run in peers.items():
             rates[name].append([work / t for t in timed(run)])
-    one = [[r["one"]["best"], r["one"]["best_cpu"]] for r in own]
+        if ddp:
+            of_ddp.append(ddp.round())
+    if ddp:
+        ddp.close()
     report("gaconsole, 1 replica", one, None)
     for name in peers:
         report(name + ", 1 thread", rates[name], one)
-    two = [[r["two"]["best"], r["two"]["best_cpu"]] for r in own]
     report("gaconsole, 2 replicas", two, None)
-    if "PyTorch eager" in peers:
-        ddp = of_ddp(arguments.updates, arguments.rounds)
-        report("PyTorch DDP, gloo, 2 x 1 thread", [[r, float("nan")] for r in ddp], two)
+    if ddp:
+        report("PyTorch DDP, gloo, 2 x 1 thread", of_ddp, two)
 
 
 def report(name, rates, own):
     wall, cpu = zip(*rates)
-    line = f"{name:34} median {statistics.median(wall):8.0f}  best {max(wall):8.0f}  best by CPU time {max(cpu):8.0f}"
+    line = f"{name:32} median {statistics.median(wall):6.0f}  best {max(wall):6.0f}  best by CPU time {max(cpu):6.0f}"
     if own:
-        line += f"  gaconsole {max(w for w, _ in own) / max(wall):5.2f}x, by CPU {max(c for _, c in own) / max(cpu):5.2f}x"
+        ratio = [statistics.median(o[i] / r[i] for o, r in zip(own, rates)) for i in (0, 1)]
+        line += f"   gaconsole {ratio[0]:.2f}x, by CPU time {ratio[1]:.2f}x"
+        line += f"; of the best {max(o[0] for o in own) / max(wall):.2f}x, {max(o[1] for o in own) / max(cpu):.2f}x"
     print(line)
 
 
@@ -182,7 +197,7 @@ def main():
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.ddp:
-        ddp_worker(arguments.rank, arguments.ddp, arguments.updates, arguments.rounds)
+        ddp_worker(arguments.rank, arguments.ddp, arguments.updates)
     else:
         compare(arguments)
 

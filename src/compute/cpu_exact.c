@@ -9,13 +9,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "compute/cpu_kernel.h"
+#include "compute/cpu_room.h"
 
 struct ga_context {
     struct ga_net net;
     const struct ga_cpu_kernel *kernel;
     struct ga_cpu_work work;
-    float *room;     /* all rows of the work area */
-    size_t examples; /* that it holds, whole vectors */
+    struct ga_cpu_room room; /* all rows of the work area; whole vectors of examples */
     double *wide;
 };
 
@@ -27,16 +27,10 @@ static size_t room_examples(size_t count)
     return count < 8 ? 8 : (count + 7) / 8 * 8;
 }
 
-/* Of the activations only gelu's slope does not follow from its output. */
-static bool has_slopes(const struct ga_net *net)
-{
-    return net->activation == GA_ACT_GELU;
-}
-
 /* Floats of rows for one example. */
 static size_t floats_per_example(const struct ga_net *net)
 {
-    const size_t slopes = has_slopes(net) ? 1 : 0;
+    const size_t slopes = ga_cpu_has_slopes(net) ? 1 : 0;
     size_t count = net->width[0] + net->width[net->layers];
     if (net->kind == GA_NET_MLP)
         count += net->width[net->layers];
@@ -61,53 +55,41 @@ static size_t wide_bytes(const struct ga_net *net)
     return wide_rows(net) * GA_CPU_CHUNK * sizeof(double);
 }
 
-static float *carve(float **next, size_t width, size_t examples)
-{
-    float *rows = *next;
-    *next += width * examples;
-    return rows;
-}
-
 /* Cuts the room into the rows that floats_per_example() counted. Where there are no slopes none is
  * read, but the kernels count places in their rows. */
 static void lay_out(struct ga_context *context)
 {
     const struct ga_net *net = &context->net;
     struct ga_cpu_work *work = &context->work;
-    const size_t n = context->examples;
+    const size_t n = context->room.examples;
     const size_t last = net->layers;
-    float *next = context->room;
-    work->rows[0] = carve(&next, net->width[0], n);
+    float *next = context->room.floats;
+    work->rows[0] = ga_cpu_room_cut(&next, net->width[0], n);
     for (size_t k = 1; k < last; k++) {
-        work->rows[k] = carve(&next, net->width[k], n);
-        work->deltas[k] = carve(&next, net->width[k], n);
-        work->slopes[k] = has_slopes(net) ? carve(&next, net->width[k], n) : work->rows[k];
+        work->rows[k] = ga_cpu_room_cut(&next, net->width[k], n);
+        work->deltas[k] = ga_cpu_room_cut(&next, net->width[k], n);
+        work->slopes[k] =
+            ga_cpu_has_slopes(net) ? ga_cpu_room_cut(&next, net->width[k], n) : work->rows[k];
     }
     if (net->kind == GA_NET_MLP)
-        work->rows[last] = carve(&next, net->width[last], n);
-    work->deltas[last] = carve(&next, net->width[last], n);
+        work->rows[last] = ga_cpu_room_cut(&next, net->width[last], n);
+    work->deltas[last] = ga_cpu_room_cut(&next, net->width[last], n);
     work->slopes[last] = work->rows[last];
 }
 
 static int make_room(struct ga_context *context, size_t count)
 {
-    const size_t examples = room_examples(count);
-    if (examples <= context->examples)
-        return GA_OK;
-    float *room = ga_alloc_aligned(examples, floats_per_example(&context->net) * sizeof(float));
-    if (!room)
-        return ga_fail_within("room for a micro-batch of %zu examples", count);
-    free(context->room);
-    context->room = room;
-    context->examples = examples;
-    lay_out(context);
-    return GA_OK;
+    const int code = ga_cpu_room_grow(&context->room, room_examples(count),
+                                      floats_per_example(&context->net), count);
+    if (code > 0)
+        lay_out(context);
+    return code < 0 ? code : GA_OK;
 }
 
 static void exact_close(struct ga_context *context)
 {
     if (context) {
-        free(context->room);
+        free(context->room.floats);
         free(context->wide);
     }
     free(context);
@@ -141,12 +123,8 @@ static int exact_open(struct ga_context **out, const struct ga_net *net, size_t 
 
 static size_t exact_context_bytes(const struct ga_net *net, size_t max_batch)
 {
-    const size_t each = floats_per_example(net) * sizeof(float);
     const size_t fixed = sizeof(struct ga_context) + wide_bytes(net);
-    const size_t examples = room_examples(max_batch);
-    if (examples > (SIZE_MAX - fixed) / each)
-        return SIZE_MAX;
-    return fixed + examples * each;
+    return ga_cpu_room_bytes(fixed, room_examples(max_batch), floats_per_example(net));
 }
 
 static size_t exact_sum_count(const struct ga_net *net)
@@ -154,31 +132,12 @@ static size_t exact_sum_count(const struct ga_net *net)
     return 2 * net->parameters;
 }
 
-static void *exact_alloc(size_t bytes)
-{
-    return ga_alloc_aligned(bytes ? bytes : 1, 1);
-}
-
-static int check_batch(const struct ga_net *net, const struct ga_batch *batch, bool compared)
-{
-    const bool xent = net->kind == GA_NET_MLP && net->loss == GA_LOSS_XENT;
-    if (!batch->inputs)
-        return ga_fail(GA_EINTERNAL, "a batch without inputs: expected a table of them");
-    if (!batch->index && (batch->first > UINT32_MAX || batch->count > UINT32_MAX - batch->first))
-        return ga_fail(GA_EINTERNAL, "a batch beyond row %u of its table", UINT32_MAX);
-    if (compared && xent && !batch->labels)
-        return ga_fail(GA_EINTERNAL, "a batch without labels: xent expects class numbers");
-    if (compared && !xent && !batch->targets)
-        return ga_fail(GA_EINTERNAL, "a batch without targets: expected a table of them");
-    return GA_OK;
-}
-
 static int exact_gradient(struct ga_context *context, const float *weights,
                           const struct ga_batch *batch, enum ga_into into, void *sums,
                           struct ga_tally *tally)
 {
-    int code = check_batch(&context->net, batch, true);
-    if (code == GA_OK && batch->count > context->examples)
+    int code = ga_cpu_check_batch(&context->net, batch, true);
+    if (code == GA_OK && batch->count > context->room.examples)
         code = make_room(context, batch->count);
     if (code == GA_OK)
         context->kernel->gradient(&context->work, weights, batch, into, sums, tally);
@@ -194,7 +153,7 @@ static size_t chunk_of(const struct ga_batch *batch)
 static int exact_evaluate(struct ga_context *context, const float *weights,
                           const struct ga_batch *batch, struct ga_tally *tally)
 {
-    int code = check_batch(&context->net, batch, true);
+    int code = ga_cpu_check_batch(&context->net, batch, true);
     if (code == GA_OK)
         code = make_room(context, chunk_of(batch));
     if (code == GA_OK)
@@ -207,7 +166,7 @@ static int exact_predict(struct ga_context *context, const float *weights,
 {
     if (context->net.kind != GA_NET_MLP)
         return ga_fail(GA_EUNSUPPORTED, "a quadratic has no outputs to predict: expected a net");
-    int code = check_batch(&context->net, batch, false);
+    int code = ga_cpu_check_batch(&context->net, batch, false);
     if (code == GA_OK)
         code = make_room(context, chunk_of(batch));
     if (code == GA_OK)
@@ -270,7 +229,7 @@ const struct ga_compute ga_compute_cpu_exact = {
     .open = exact_open,
     .close = exact_close,
     .context_bytes = exact_context_bytes,
-    .alloc = exact_alloc,
+    .alloc = ga_cpu_alloc,
     .free = free,
     .gradient = exact_gradient,
     .evaluate = exact_evaluate,

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "compute/cpu_room.h"
 #include "compute/fast_blas.h"
 #include "compute/fast_kernel.h"
 
@@ -25,9 +26,8 @@ struct ga_context {
     struct ga_net net;
     const struct ga_fast_kernel *kernel;
     struct ga_fast_work work;
-    float *room;     /* all rows of the work area */
-    size_t examples; /* that it holds */
-    float *scratch;  /* work.own and work.chunk */
+    struct ga_cpu_room room; /* all rows of the work area */
+    float *scratch;          /* work.own and work.chunk */
 };
 
 static size_t largest_layer(const struct ga_net *net)
@@ -45,15 +45,10 @@ static bool uses_blas(const struct ga_net *net)
     return net->kind == GA_NET_MLP && largest_layer(net) > SMALL_LAYER && ga_fast_blas();
 }
 
-static bool has_slopes(const struct ga_net *net)
-{
-    return net->activation == GA_ACT_GELU;
-}
-
 /* Floats of rows for one example; a quadratic needs none. */
 static size_t floats_per_example(const struct ga_net *net)
 {
-    const size_t slopes = has_slopes(net) ? 1 : 0;
+    const size_t slopes = ga_cpu_has_slopes(net) ? 1 : 0;
     size_t count = net->width[0] + 2 * net->width[net->layers];
     if (net->kind != GA_NET_MLP)
         return 0;
@@ -101,48 +96,35 @@ static size_t scratch_count(const struct ga_net *net)
     return padded(own_count(net)) + chunk;
 }
 
-static float *carve(float **next, size_t width, size_t examples)
-{
-    float *rows = *next;
-    *next += width * examples;
-    return rows;
-}
-
 /* Cuts the room into the rows that floats_per_example() counted. */
 static void lay_out(struct ga_context *context)
 {
     const struct ga_net *net = &context->net;
     struct ga_fast_work *work = &context->work;
-    const size_t n = context->examples;
-    float *next = context->room;
-    work->rows[0] = carve(&next, net->width[0], n);
+    const size_t n = context->room.examples;
+    float *next = context->room.floats;
+    work->rows[0] = ga_cpu_room_cut(&next, net->width[0], n);
     for (size_t k = 1; k <= net->layers; k++) {
-        work->rows[k] = carve(&next, net->width[k], n);
-        work->deltas[k] = carve(&next, net->width[k], n);
-        if (has_slopes(net) && k < net->layers)
-            work->slopes[k] = carve(&next, net->width[k], n);
+        work->rows[k] = ga_cpu_room_cut(&next, net->width[k], n);
+        work->deltas[k] = ga_cpu_room_cut(&next, net->width[k], n);
+        if (ga_cpu_has_slopes(net) && k < net->layers)
+            work->slopes[k] = ga_cpu_room_cut(&next, net->width[k], n);
     }
 }
 
 static int make_room(struct ga_context *context, size_t count)
 {
-    const size_t examples = room_examples(&context->net, count);
-    if (examples <= context->examples || context->net.kind != GA_NET_MLP)
-        return GA_OK;
-    float *room = ga_alloc_aligned(examples, floats_per_example(&context->net) * sizeof(float));
-    if (!room)
-        return ga_fail_within("room for a micro-batch of %zu examples", count);
-    free(context->room);
-    context->room = room;
-    context->examples = examples;
-    lay_out(context);
-    return GA_OK;
+    const int code = ga_cpu_room_grow(&context->room, room_examples(&context->net, count),
+                                      floats_per_example(&context->net), count);
+    if (code > 0)
+        lay_out(context);
+    return code < 0 ? code : GA_OK;
 }
 
 static void fast_close(struct ga_context *context)
 {
     if (context) {
-        free(context->room);
+        free(context->room.floats);
         free(context->scratch);
     }
     free(context);
@@ -176,36 +158,13 @@ static int fast_open(struct ga_context **out, const struct ga_net *net, size_t m
 
 static size_t fast_context_bytes(const struct ga_net *net, size_t max_batch)
 {
-    const size_t each = floats_per_example(net) * sizeof(float);
     const size_t fixed = sizeof(struct ga_context) + scratch_count(net) * sizeof(float);
-    const size_t examples = room_examples(net, max_batch);
-    if (each > 0 && examples > (SIZE_MAX - fixed) / each)
-        return SIZE_MAX;
-    return fixed + examples * each;
+    return ga_cpu_room_bytes(fixed, room_examples(net, max_batch), floats_per_example(net));
 }
 
 static size_t fast_sum_count(const struct ga_net *net)
 {
     return net->parameters;
-}
-
-static void *fast_alloc(size_t bytes)
-{
-    return ga_alloc_aligned(bytes ? bytes : 1, 1);
-}
-
-static int check_batch(const struct ga_net *net, const struct ga_batch *batch, bool compared)
-{
-    const bool xent = net->kind == GA_NET_MLP && net->loss == GA_LOSS_XENT;
-    if (!batch->inputs)
-        return ga_fail(GA_EINTERNAL, "a batch without inputs: expected a table of them");
-    if (!batch->index && (batch->first > UINT32_MAX || batch->count > UINT32_MAX - batch->first))
-        return ga_fail(GA_EINTERNAL, "a batch beyond row %u of its table", UINT32_MAX);
-    if (compared && xent && !batch->labels)
-        return ga_fail(GA_EINTERNAL, "a batch without labels: xent expects class numbers");
-    if (compared && !xent && !batch->targets)
-        return ga_fail(GA_EINTERNAL, "a batch without targets: expected a table of them");
-    return GA_OK;
 }
 
 /* Layer k's rows and slopes, for `count` examples. */
@@ -314,8 +273,8 @@ static int fast_accumulate(struct ga_context *context, const float *weights,
                            const struct ga_batch *batch, const void *onto, void *sums,
                            struct ga_tally *tally, double *square)
 {
-    int code = check_batch(&context->net, batch, true);
-    if (code == GA_OK && batch->count > context->examples)
+    int code = ga_cpu_check_batch(&context->net, batch, true);
+    if (code == GA_OK && batch->count > context->room.examples)
         code = make_room(context, batch->count);
     if (code < 0)
         return code;
@@ -342,7 +301,7 @@ static size_t forward_some(struct ga_context *context, const float *weights,
                            const struct ga_batch *batch, size_t first)
 {
     const size_t left = batch->count - first;
-    const size_t count = left < context->examples ? left : context->examples;
+    const size_t count = left < context->room.examples ? left : context->room.examples;
     blas_forward(context, weights, batch, first, count);
     return count;
 }
@@ -364,7 +323,7 @@ static void blas_evaluate(struct ga_context *context, const float *weights,
 static int fast_evaluate(struct ga_context *context, const float *weights,
                          const struct ga_batch *batch, struct ga_tally *tally)
 {
-    const int code = check_batch(&context->net, batch, true);
+    const int code = ga_cpu_check_batch(&context->net, batch, true);
     if (code < 0)
         return code;
     if (context->work.blas)
@@ -391,7 +350,7 @@ static int fast_predict(struct ga_context *context, const float *weights,
 {
     if (context->net.kind != GA_NET_MLP)
         return ga_fail(GA_EUNSUPPORTED, "a quadratic has no outputs to predict: expected a net");
-    const int code = check_batch(&context->net, batch, false);
+    const int code = ga_cpu_check_batch(&context->net, batch, false);
     if (code < 0)
         return code;
     if (context->work.blas)
@@ -476,7 +435,7 @@ static void fast_step(const struct ga_net *net, const struct ga_step *step, cons
 static size_t fast_burst(struct ga_context *context, const struct ga_burst *burst)
 {
     if (context->work.blas || context->net.parameters > GA_PART || burst->batch.count == 0 ||
-        check_batch(&context->net, &burst->batch, true) < 0)
+        ga_cpu_check_batch(&context->net, &burst->batch, true) < 0)
         return 0;
     return context->kernel->burst(&context->work, burst);
 }
@@ -496,7 +455,7 @@ const struct ga_compute ga_compute_cpu_fast = {
     .open = fast_open,
     .close = fast_close,
     .context_bytes = fast_context_bytes,
-    .alloc = fast_alloc,
+    .alloc = ga_cpu_alloc,
     .free = free,
     .gradient = fast_gradient,
     .evaluate = fast_evaluate,

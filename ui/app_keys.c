@@ -36,9 +36,12 @@ static int run_line(struct ga_app *app, const char *line, size_t length,
     return code;
 }
 
-/* The log goes back to its newest lines: what is run now is answered there. */
+/* The log goes back to its newest lines: what is run now is answered there, and what happened
+ * before is told before. */
 void ga_app_run(struct ga_app *app, const char *key, const char *text)
 {
+    if (app->busy == 0)
+        ga_console_pump(app->console);
     ga_screen_key(app->screen, &app->scene, ga_panel_find("log"), GA_KEY_END);
     ga_log_lines_add(app->log, GA_LOG_COMMAND, key, text, strlen(text));
     run_line(app, text, strlen(text), NULL);

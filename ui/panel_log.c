@@ -112,13 +112,13 @@ static bool find_piece(const struct ga_log_lines *log, size_t back, int columns,
     return true;
 }
 
-/* With the bottom at the bottom of `rect`, unless its beginning would then not be seen. */
+/* With the bottom at the bottom of `rect`; of what does not fit the beginning is seen. */
 static void draw_piece(const struct piece *piece, struct ga_cells *cells, struct ga_rect rect)
 {
     int above = rect.rows - piece->rows;
     struct ga_rect top = {rect.row + (above > 0 ? above : 0), rect.column, 1, rect.columns};
-    struct ga_rect text = {top.row, rect.column + piece->indent, piece->rows,
-                           rect.columns - piece->indent};
+    struct ga_rect text = {top.row, rect.column + piece->indent,
+                           above < 0 ? rect.rows : piece->rows, rect.columns - piece->indent};
     char words[TEXT];
 
     if (piece->line.kind == GA_LOG_COMMAND) {
@@ -133,8 +133,8 @@ static void draw_piece(const struct piece *piece, struct ga_cells *cells, struct
         text.rows--;
     }
     if (piece->line.kind == GA_LOG_FAILURE && above < 0) {
-        ga_paragraph_shorten(words, text.columns, text.rows + above);
-        above = ga_paragraph_rows(words, text.columns) <= text.rows + above ? 0 : above;
+        ga_paragraph_shorten(words, text.columns, text.rows);
+        above = ga_paragraph_rows(words, text.columns) <= text.rows ? 0 : above;
     }
     ga_paragraph_draw_in(words, 0, role_of(piece->line.kind), cells, text);
     if (above < 0)
@@ -165,8 +165,7 @@ static void log_draw(struct ga_panel_state *state, const struct ga_scene *scene,
         ga_cells_fit(cells, inside.row, rect.column, rect.columns,
                      "what keys and commands did is written here; ? shows the keys", GA_ROLE_DIM,
                      0);
-    while (rect.rows > 0 && find_piece(scene->log, back, rect.columns, &piece) &&
-           (piece.rows <= rect.rows || rect.rows == inside.rows)) {
+    while (rect.rows > 0 && find_piece(scene->log, back, rect.columns, &piece)) {
         draw_piece(&piece, cells, rect);
         rect.rows -= piece.rows;
         back += piece.lines;

@@ -457,6 +457,30 @@ static void the_log_shows_the_reason(void **state)
     test_scene_close(test);
 }
 
+/* Of an answer that does not fit above a newer one the beginning is seen, and nothing is drawn
+ * outside the panel. */
+static void the_log_leaves_no_row_empty(void **state)
+{
+    struct test_scene *test = test_scene_open(TEST_SCENE_SYNC);
+    struct ga_panel_state *panel = NULL;
+    struct ga_text picture = GA_TEXT_INIT;
+    struct ga_cells cells;
+
+    (void)state;
+    ga_log_lines_clear(test->log);
+    ga_log_lines_add(test->log, GA_LOG_NOTE, "", "a b c d e f g h i j k l m n o p q r s t", 39);
+    ga_log_lines_add(test->log, GA_LOG_NOTE, "", "last", 4);
+    assert_int_equal(ga_cells_open(&cells, 4, 20, GA_GLYPHS_ASCII), 0);
+    assert_int_equal(ga_panel_log.open(&panel), 0);
+    ga_panel_log.draw(panel, &test->scene, &cells, (struct ga_rect){1, 0, 2, 20});
+    ga_cells_dump(&cells, &picture);
+    assert_string_equal(ga_text_get(&picture), "\n       a b c d e f~\n       last\n\n");
+    ga_text_free(&picture);
+    ga_panel_log.close(panel);
+    ga_cells_close(&cells);
+    test_scene_close(test);
+}
+
 static void paragraphs_are_broken_at_blanks(void **state)
 {
     static const char text[] =
@@ -505,6 +529,7 @@ int main(void)
         cmocka_unit_test(palette_needs_its_memory),
         cmocka_unit_test(long_words_lose_their_middle),
         cmocka_unit_test(the_log_shows_the_reason),
+        cmocka_unit_test(the_log_leaves_no_row_empty),
         cmocka_unit_test(paragraphs_are_broken_at_blanks),
     };
 

@@ -19,9 +19,13 @@
 #include "compute/net.h"
 
 #ifdef __CUDACC__
-#define GA_BODY static __device__ inline
+#define GA_BODY        static __device__ inline
+#define GA_BODY_COUNT  static __host__ __device__ inline
+#define GA_BODY_UNROLL _Pragma("unroll")
 #else
-#define GA_BODY static inline
+#define GA_BODY       static inline
+#define GA_BODY_COUNT static inline
+#define GA_BODY_UNROLL
 #endif
 
 /* z = bias (or +0) + sum of weight * in, in order, then the activation unless `last`. */
@@ -197,7 +201,15 @@ GA_BODY void ga_body_xent(const struct ga_k_loss *k, size_t e)
     ga_body_weigh(k, e, loss);
 }
 
-/* Exact sums of the gradient terms of one tensor; thread = parameter. */
+/*
+ * Exact sums of the gradient terms of one tensor. A warp does a patch of parameters, its lanes go
+ * over the examples side by side: what it loads lies in a row, and serves several parameters. The
+ * lanes' sums are added up in any order, because exact sums have none.
+ */
+#define GA_BODY_LANES 32
+#define GA_BODY_SIDE  4 /* of a patch: so many outputs by as many inputs */
+#define GA_BODY_PATCH (GA_BODY_SIDE * GA_BODY_SIDE)
+
 struct ga_k_sums {
     size_t threads; /* parameters of the tensor */
     size_t count, inputs;
@@ -209,21 +221,87 @@ struct ga_k_sums {
     uint32_t *flags;     /* one word, or-ed */
 };
 
-GA_BODY uint32_t ga_body_sums(const struct ga_k_sums *k, size_t thread)
+/* Parameters lie (outputs, inputs); those of a bias and of a quadratic in one column. */
+GA_BODY_COUNT size_t ga_body_columns_of(const struct ga_k_sums *k)
 {
-    const size_t j = k->pairs ? thread : thread / k->inputs;
-    const size_t i = k->pairs ? thread : thread % k->inputs;
-    const float *d = k->deltas + j * k->count;
-    double high = k->add ? k->high[thread] : 0.0;
-    double low = k->add ? k->low[thread] : 0.0;
+    return k->pairs || !k->rows ? 1 : k->inputs;
+}
+
+GA_BODY_COUNT size_t ga_body_patches_across(const struct ga_k_sums *k)
+{
+    return (ga_body_columns_of(k) + GA_BODY_SIDE - 1) / GA_BODY_SIDE;
+}
+
+GA_BODY_COUNT size_t ga_body_patches(const struct ga_k_sums *k)
+{
+    const size_t outputs = k->threads / ga_body_columns_of(k);
+    return (outputs + GA_BODY_SIDE - 1) / GA_BODY_SIDE * ga_body_patches_across(k);
+}
+
+/* Where a patch starts, and how much of it there is. */
+struct ga_body_patch {
+    size_t output, input, outputs, inputs;
+};
+
+GA_BODY struct ga_body_patch ga_body_patch_at(const struct ga_k_sums *k, size_t patch)
+{
+    const size_t columns = ga_body_columns_of(k);
+    const size_t across = ga_body_patches_across(k);
+    struct ga_body_patch p;
+    p.output = patch / across * GA_BODY_SIDE;
+    p.input = patch % across * GA_BODY_SIDE;
+    p.outputs = k->threads / columns - p.output;
+    p.inputs = columns - p.input;
+    return p;
+}
+
+/* The term's left factor for an input of the patch; in one column, for an output. */
+GA_BODY double ga_body_left(const struct ga_k_sums *k, const struct ga_body_patch *p, size_t output,
+                            size_t input, size_t e)
+{
+    if (!k->rows)
+        return 1.0;
+    return (double)k->rows[(k->pairs ? p->output + output : p->input + input) * k->count + e];
+}
+
+/* A lane's sums for its patch, from 0 on. */
+GA_BODY uint32_t ga_body_sums(const struct ga_k_sums *k, size_t patch, size_t lane,
+                              double high[GA_BODY_PATCH], double low[GA_BODY_PATCH])
+{
+    const struct ga_body_patch p = ga_body_patch_at(k, patch);
     uint32_t flags = 0;
-    for (size_t e = 0; e < k->count; e++) {
-        const double a = k->rows ? (double)k->rows[i * k->count + e] : 1.0;
-        flags |= ga_exact_add(&high, &low, a * (double)d[e]);
+    GA_BODY_UNROLL
+    for (size_t s = 0; s < GA_BODY_PATCH; s++)
+        high[s] = low[s] = 0.0;
+    for (size_t e = lane; e < k->count; e += GA_BODY_LANES) {
+        GA_BODY_UNROLL
+        for (size_t s = 0; s < GA_BODY_PATCH; s++) {
+            const size_t output = s / GA_BODY_SIDE;
+            const size_t input = s % GA_BODY_SIDE;
+            if (output < p.outputs && input < p.inputs)
+                flags |= ga_exact_add(&high[s], &low[s],
+                                      ga_body_left(k, &p, output, input, e) *
+                                          (double)k->deltas[(p.output + output) * k->count + e]);
+        }
     }
-    k->high[thread] = high;
-    k->low[thread] = low;
     return flags;
+}
+
+/* All lanes' sums go to where they belong. */
+GA_BODY void ga_body_put_sums(const struct ga_k_sums *k, size_t patch,
+                              const double high[GA_BODY_PATCH], const double low[GA_BODY_PATCH])
+{
+    const struct ga_body_patch p = ga_body_patch_at(k, patch);
+    GA_BODY_UNROLL
+    for (size_t s = 0; s < GA_BODY_PATCH; s++) {
+        const size_t output = s / GA_BODY_SIDE;
+        const size_t input = s % GA_BODY_SIDE;
+        const size_t at = (p.output + output) * ga_body_columns_of(k) + p.input + input;
+        if (output >= p.outputs || input >= p.inputs)
+            continue;
+        k->high[at] = high[s] + (k->add ? k->high[at] : 0.0);
+        k->low[at] = low[s] + (k->add ? k->low[at] : 0.0);
+    }
 }
 
 /* to += from, element by element. */

@@ -213,8 +213,20 @@ static void finite_run(const void *args)
 static void sums_run(const void *args)
 {
     const struct ga_k_sums *k = args;
-    for (size_t thread = 0; thread < k->threads; thread++)
-        *k->flags |= ga_body_sums(k, thread);
+    for (size_t patch = 0; patch < ga_body_patches(k); patch++) {
+        double high[GA_BODY_PATCH] = {0};
+        double low[GA_BODY_PATCH] = {0};
+        for (size_t lane = GA_BODY_LANES; lane-- > 0;) {
+            double own_high[GA_BODY_PATCH];
+            double own_low[GA_BODY_PATCH];
+            *k->flags |= ga_body_sums(k, patch, lane, own_high, own_low);
+            for (size_t s = 0; s < GA_BODY_PATCH; s++) {
+                high[s] += own_high[s];
+                low[s] += own_low[s];
+            }
+        }
+        ga_body_put_sums(k, patch, high, low);
+    }
 }
 
 #define KERNEL(name, type, spans)                                                                  \

@@ -52,6 +52,16 @@ fi
 expect "a rank fails" "devices=3 async=1" "run 9" "cuda:1 (replica 1) failed: internal error"
 expect "a rank never ends" "devices=3 absent=1" "run 9" "no answer after 0.2 s from cuda:0 (replica 0), cuda:1 (replica 1)"
 expect "what NCCL logs" "devices=3 async=2" "run 9" "NCCL: host:1:1 [2] fake.cc:1 NCCL WARN a card fell off the bus"
+# Who names a file has all of it there, and nothing of it here.
+file=$(mktemp) || exit 1
+said=$(NCCL_DEBUG_FILE=$file GA_FAKE_CUDA="devices=3 async=2" GA_CUDA_DEADLINE=0.2 NCCL_DEBUG=INFO \
+    "$program" --plain -e "set device cuda replicas 3" -e "run 9" 2>&1)
+case $said,$(cat "$file") in
+    *"WARN"*,*) echo "what NCCL logs is here: $said"; status=1 ;;
+    *,*"NCCL WARN a card fell off the bus"*) ;;
+    *) echo "what NCCL logs is not in its file: $(cat "$file")"; status=1 ;;
+esac
+rm -f "$file"
 
 # recovers NAME FAKE HOW: after the failure run or reset goes on with the same cards; or the run ends up
 # on the CPU. In the end it holds what the CPU's run holds after two updates.

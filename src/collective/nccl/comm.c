@@ -294,12 +294,12 @@ static int open_events(struct ga_team *team)
     return GA_OK;
 }
 
+/* Returns at once, also where the event's work has not ended. */
 static void close_events(struct ga_team *team)
 {
     for (size_t i = 0; i < team->count; i++)
-        if (team->arrived[i] && !ga_cuda_is_lost(team->place[i]) &&
-            ga_cuda_check((int)cudaEventDestroy(team->arrived[i]), team->place[i],
-                          "closing an event") < 0)
+        if (team->arrived[i] && ga_cuda_check((int)cudaEventDestroy(team->arrived[i]),
+                                              team->place[i], "closing an event") < 0)
             ga_cuda_note();
 }
 

@@ -78,15 +78,31 @@ void test_fault(const char *part)
         fail_msg("the fake runtime found \"%s\", expected \"%s\" in it", text, part);
 }
 
-size_t test_fake_launches(void)
+static size_t count_of(const char *name)
 {
     union {
         void *object;
         size_t (*function)(void);
-    } launches = {symbol("fake_launches")};
-    if (!launches.object)
+    } count = {symbol(name)};
+    if (!count.object)
         fail_msg("no fake runtime is loaded: expected its folder first on LD_LIBRARY_PATH");
-    return launches.function();
+    return count.function();
+}
+
+size_t test_fake_launches(void)
+{
+    return count_of("fake_launches");
+}
+
+size_t test_fake_under_way(void)
+{
+    return count_of("fake_under_way");
+}
+
+void test_at_rest(void)
+{
+    if (test_on_the_fake() && test_fake_under_way() > 0)
+        fail_msg("a call has left work under way: a wait is missing");
 }
 
 void test_no_faults(void)

@@ -23,6 +23,11 @@ void test_fake_set(const char *words);
 /* Fails unless the fake runtime has found a fault since the last call, the first with this part. */
 void test_fault(const char *part);
 
+/* Fails where work was left under way on the fake runtime: each call of the device ends when its
+ * work has. */
+void test_at_rest(void);
+size_t test_fake_under_way(void); /* streams with such work */
+
 /* How many graphs were started on the fake runtime. */
 size_t test_fake_launches(void);
 

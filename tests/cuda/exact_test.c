@@ -122,6 +122,7 @@ static void check_gradient(struct pair *p, const struct ga_batch *batch, enum ga
     struct ga_tally got;
     ok(p->cpu->gradient(p->on_cpu, p->weights, batch, into, p->want, &want));
     ok(p->cuda->gradient(p->on_cuda, p->weights, batch, into, p->sums, &got));
+    test_at_rest();
     same_tally(&got, &want);
     same_sums(p);
 }
@@ -135,6 +136,7 @@ static void check_looks(struct pair *p, const struct ga_batch *batch)
     float *b = NULL;
     ok(p->cpu->evaluate(p->on_cpu, p->weights, batch, &want));
     ok(p->cuda->evaluate(p->on_cuda, p->weights, batch, &got));
+    test_at_rest();
     same_tally(&got, &want);
     if (p->net.kind != GA_NET_MLP) {
         assert_int_equal(p->cuda->predict(p->on_cuda, p->weights, batch, NULL), GA_EUNSUPPORTED);
@@ -144,6 +146,7 @@ static void check_looks(struct pair *p, const struct ga_batch *batch)
     b = test_floats(outputs, 0, 2);
     ok(p->cpu->predict(p->on_cpu, p->weights, batch, a));
     ok(p->cuda->predict(p->on_cuda, p->weights, batch, b));
+    test_at_rest();
     for (size_t i = 0; i < outputs; i++)
         same((double)b[i], (double)a[i], "output", i);
     free(a);
@@ -221,6 +224,7 @@ static void check_mean(struct pair *p, double divisor)
     const double norm = p->cpu->mean(&p->net, p->want, divisor, want);
     same(p->cuda->mean(&p->net, p->sums, divisor, got), norm, "norm", 0);
     same(p->cuda->mean(&p->net, p->sums, divisor, NULL), norm, "norm alone", 0);
+    test_at_rest();
     for (size_t i = 0; i < n; i++)
         same((double)got[i], (double)want[i], "mean", i);
     p->cuda->read_sums(&p->net, p->sums, n / 2, 1, &element);
@@ -246,12 +250,14 @@ static void test_sums(void **state)
         ok(ga_buffer_copy(p.cuda, other, p.sums, bytes));
         check_mean(&p, 33.5);
         p.cuda->add(&net, p.sums, other);
+        test_at_rest();
         p.cuda->add(&net, p.sums, other);
         for (size_t i = 0; i < 2 * net.parameters; i++)
             p.want[i] = (p.want[i] + p.want[i]) + p.want[i];
         same_sums(&p);
         check_mean(&p, 1);
         p.cuda->clear(&net, p.sums);
+        test_at_rest();
         memset(p.want, 0, bytes);
         same_sums(&p);
         p.cuda->free(other);
@@ -305,6 +311,7 @@ static void test_steps(void **state)
                                   blocks ? want + n : NULL);
         cuda->step(&net, &steps[s], gradient, weights, blocks ? before : NULL, got,
                    blocks ? got + n : NULL);
+        test_at_rest();
         ok(ga_buffer_poll(cuda));
         assert_memory_equal(got, want, (1 + blocks) * n * sizeof *got);
         free(gradient);
@@ -314,6 +321,107 @@ static void test_steps(void **state)
         free(got);
     }
     test_no_faults();
+}
+
+/* A block that the card is ahead with: norms and products of it, and a step, without the host. */
+static void test_held(void **state)
+{
+    static const size_t widths[] = {9, 40, 7};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    const size_t n = net.parameters;
+    const size_t bytes = n * sizeof(float);
+    float *held[3]; /* gradient, old weights, new weights */
+    struct pair p;
+    (void)state;
+    setenv("GA_CUDA_BRINGS_BACK", "0", 1);
+    pair_open(&p, &net, 0, 2);
+    const struct ga_batch batch = batch_of(&p, 33, false, false);
+    float *want = test_floats(n, 0, 1);
+    float *mean = test_floats(n, 0, 1);
+    for (size_t k = 0; k < 3; k++) {
+        held[k] = test_floats(n, k, 1);
+        ok(ga_buffer_hold(p.cuda, held[k], bytes));
+    }
+    check_gradient(&p, &batch, GA_ASSIGN);
+    p.cpu->mean(&net, p.want, 33, mean);
+    p.cuda->mean(&net, p.sums, 33, held[0]);
+    assert_true(memcmp(held[0], mean, bytes) != 0); /* not here yet */
+    assert_true(ga_buffer_norm(p.cuda, held[0], n) == ga_norm(mean, n));
+    assert_true(ga_buffer_dot(p.cuda, held[0], held[1], n) == ga_dot(mean, held[1], n));
+    p.cpu->step(&net, &steps[1], mean, held[1], NULL, want, NULL);
+    p.cuda->step(&net, &steps[1], held[0], held[1], NULL, held[2], NULL);
+    assert_true(ga_buffer_distance(p.cuda, held[2], held[1], n) ==
+                ga_norm_of_difference(want, held[1], n));
+    test_at_rest();
+    memcpy(p.weights, want, bytes);
+    for (size_t turn = 0; turn < 3; turn++) { /* weights that only the card has */
+        struct ga_tally tally;
+        ok(p.cpu->gradient(p.on_cpu, want, &batch, GA_ASSIGN, p.want, &tally));
+        ok(p.cuda->gradient(p.on_cuda, held[2], &batch, GA_ASSIGN, p.sums, &tally));
+        same_sums(&p);
+    }
+    ga_buffer_fetch(p.cuda, held[0]);
+    ga_buffer_fetch(p.cuda, held[2]);
+    assert_memory_equal(held[0], mean, bytes);
+    assert_memory_equal(held[2], want, bytes);
+    held[2][0] = want[0] = 7;
+    ga_buffer_renew(p.cuda, held[2]);
+    assert_true(ga_buffer_norm(p.cuda, held[2], n) == ga_norm(want, n));
+    for (size_t k = 0; k < 3; k++) {
+        ga_buffer_release(p.cuda, held[k]);
+        free(held[k]);
+    }
+    free(want);
+    free(mean);
+    pair_close(&p);
+    unsetenv("GA_CUDA_BRINGS_BACK");
+}
+
+/* A wait left out of any call is found: its work is still under way, and where another stream comes
+ * upon the same bytes, that is a fault. */
+static void test_a_wait_left_out(void **state)
+{
+    static const size_t widths[] = {9, 40, 7};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    const size_t bytes = 2 * net.parameters * sizeof(double);
+    struct ga_tally tally;
+    struct pair p;
+    (void)state;
+    if (!test_on_the_fake())
+        ga_test_skip("no wait can be left out of a module that is right");
+    pair_open(&p, &net, 0, 2);
+    void *other = must(ga_buffer_alloc(p.cuda, bytes, 0));
+    float *new_weights = test_floats(net.parameters, 0, 1);
+    const struct ga_batch batch = batch_of(&p, 33, false, false);
+    check_gradient(&p, &batch, GA_ASSIGN);
+    for (int call = 0; call < 5; call++) {
+        test_fake_set("deaf=2"); /* a question, and the wait behind it */
+        if (call == 0)
+            p.cuda->add(&net, p.sums, other);
+        else if (call == 1)
+            p.cuda->clear(&net, p.sums);
+        else if (call == 2)
+            (void)p.cuda->mean(&net, p.sums, 33, NULL);
+        else if (call == 3)
+            p.cuda->step(&net, &steps[0], p.weights, p.weights, NULL, new_weights, NULL);
+        else
+            ok(p.cuda->gradient(p.on_cuda, p.weights, &batch, GA_ASSIGN, p.sums, &tally));
+        assert_int_equal(test_fake_under_way(), 1);
+        p.cuda->clear(&net, other);
+        ok(p.cuda->evaluate(p.on_cuda, p.weights, &batch, &tally));
+        test_at_rest();
+    }
+    test_fake_set("deaf=2");
+    p.cuda->clear(&net, p.sums);
+    assert_int_equal(p.cuda->gradient(p.on_cuda, p.weights, &batch, GA_ADD, p.sums, &tally),
+                     GA_EIO);
+    assert_non_null(strstr(ga_error_text(), "a wait is missing"));
+    p.cuda->clear(&net, p.sums);
+    ok(p.cuda->evaluate(p.on_cuda, p.weights, &batch, &tally));
+    test_fault("a wait is missing");
+    p.cuda->free(other);
+    free(new_weights);
+    pair_close(&p);
 }
 
 /* The same work again is a graph from the second time on: a window's micro-batches and its shorter
@@ -352,7 +460,9 @@ int main(void)
         cmocka_unit_test(test_beyond_the_range),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_held),
         cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_a_wait_left_out),
     };
     return ga_test_main(tests);
 }

@@ -166,8 +166,8 @@ static int mean_at(struct ga_cuda_desk *desk, enum kind kind, struct dividing *d
 {
     const size_t squares = blocks_of(d->net->parameters) * sizeof(double);
     const size_t bytes = d->gradient ? d->net->parameters * sizeof(float) : 0;
-    const bool back = bytes > 0 && (!d->lease.held || ga_cuda_brings_back(bytes));
     int code = begin_mean(desk, d);
+    const bool back = bytes > 0 && (!d->lease.held || ga_cuda_brings_back(bytes));
     if (code == GA_OK)
         code = launch_mean(desk, kind, d);
     if (code == GA_OK)

@@ -15,10 +15,11 @@
  *   memory N    bytes of each
  *   oom N       the Nth allocation from now fails
  *   lost N      the Nth piece of work from now, and all that follows, finds no card
- *   unfused N   not 0: no way is known to do relu as part of a product
- *   hang N      the stream of the Nth piece of work from now is never done with it
- *   stuck D     no stream of device D is done with what it is given from now on
- *   resume      (without a number) what hangs is done after all
+ *   deaf N      the next N questions whether a stream is done are answered with yes, and its work
+ * stays under way: a wait that was left out unfused N   not 0: no way is known to do relu as part
+ * of a product hang N      the stream of the Nth piece of work from now is never done with it stuck
+ * D     no stream of device D is done with what it is given from now on resume      (without a
+ * number) what hangs is done after all
  */
 #ifndef GA_TESTS_CUDA_FAKE_FAKE_H
 #define GA_TESTS_CUDA_FAKE_FAKE_H
@@ -86,7 +87,7 @@ struct fake {
     long oom, lost, hang; /* counted down to 0; -1: never */
     long absent, async;   /* ranks of NCCL; -1: none */
     long stuck;           /* a device; -1: none */
-    long unfused;
+    long unfused, deaf;
     bool gone;
     struct fake_block *block;
     struct fake_copy *copy;
@@ -154,6 +155,8 @@ __attribute__((visibility("default"))) size_t fake_faults(const char **text);
 /* How many, without forgetting them; and without a lock, for those who hold it. */
 __attribute__((visibility("default"))) size_t fake_text(const char **text);
 __attribute__((visibility("default"))) size_t fake_used(int device);
+/* Streams with work that the host has not waited for. */
+__attribute__((visibility("default"))) size_t fake_under_way(void);
 __attribute__((visibility("default"))) size_t fake_launches(void); /* of graphs */
 __attribute__((visibility("default"))) cudaError_t fake_launch(const char *name, const void *args,
                                                                cudaStream_t stream);

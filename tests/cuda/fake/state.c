@@ -14,10 +14,9 @@ static void set_word(struct fake *fake, const char *word)
     const struct {
         const char *name;
         long *count;
-    } counts[] = {{"oom=", &fake->oom},         {"lost=", &fake->lost},
-                  {"hang=", &fake->hang},       {"absent=", &fake->absent},
-                  {"unfused=", &fake->unfused}, {"async=", &fake->async},
-                  {"stuck=", &fake->stuck}};
+    } counts[] = {{"oom=", &fake->oom},       {"lost=", &fake->lost},       {"hang=", &fake->hang},
+                  {"absent=", &fake->absent}, {"unfused=", &fake->unfused}, {"deaf=", &fake->deaf},
+                  {"async=", &fake->async},   {"stuck=", &fake->stuck}};
     if (strncmp(word, "devices=", 8) == 0)
         fake->devices = (int)strtol(word + 8, NULL, 10);
     if (strncmp(word, "memory=", 7) == 0)
@@ -125,6 +124,16 @@ size_t fake_text(const char **text)
 {
     *text = all.text;
     return all.faults;
+}
+
+size_t fake_under_way(void)
+{
+    struct fake *fake = fake_enter();
+    size_t streams = 0;
+    for (int s = 0; s < FAKE_STREAMS; s++)
+        streams += fake->stream[s] && fake->host[s] < fake->count[s];
+    fake_leave(fake, cudaSuccess);
+    return streams;
 }
 
 size_t fake_used(int device)

@@ -48,7 +48,6 @@ struct fake_block {
     size_t bytes;
     int device; /* -1: pinned memory of the host */
     struct fake_access *access;
-    struct fake_block *next;
 };
 
 struct CUstream_st {
@@ -89,7 +88,8 @@ struct fake {
     long stuck;           /* a device; -1: none */
     long unfused, deaf;
     bool gone;
-    struct fake_block *block;
+    struct fake_block **block; /* by the address that was handed out */
+    size_t blocks, room;
     struct fake_copy *copy;
     struct CUstream_st *stream[FAKE_STREAMS];
     uint64_t count[FAKE_STREAMS];               /* work given to each stream */

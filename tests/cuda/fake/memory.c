@@ -14,16 +14,29 @@ void *fake_handed(const struct fake_block *block)
     return block->device < 0 ? block->real : block->real - ABOVE;
 }
 
+/* How many blocks begin at or below this address. */
+static size_t blocks_below(const struct fake *fake, uintptr_t at)
+{
+    size_t low = 0;
+    size_t high = fake->blocks;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)fake_handed(fake->block[middle]) <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct fake_block *fake_find(struct fake *fake, const void *at, size_t bytes, size_t *offset)
 {
-    for (struct fake_block *block = fake->block; block; block = block->next) {
-        const uintptr_t start = (uintptr_t)fake_handed(block);
-        if ((uintptr_t)at < start || (uintptr_t)at - start >= block->bytes)
-            continue;
-        *offset = (uintptr_t)at - start;
-        return bytes <= block->bytes - *offset ? block : NULL;
-    }
-    return NULL;
+    const size_t below = blocks_below(fake, (uintptr_t)at);
+    struct fake_block *block = below > 0 ? fake->block[below - 1] : NULL;
+    if (!block || (uintptr_t)at - (uintptr_t)fake_handed(block) >= block->bytes)
+        return NULL;
+    *offset = (uintptr_t)at - (uintptr_t)fake_handed(block);
+    return bytes <= block->bytes - *offset ? block : NULL;
 }
 
 cudaError_t cudaGetDeviceCount(int *count)
@@ -75,18 +88,37 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
     return fake_leave(fake, fake->gone ? cudaErrorDevicesUnavailable : cudaSuccess);
 }
 
+/* For one more block. */
+static bool make_room(struct fake *fake)
+{
+    const size_t room = fake->room < 64 ? 64 : fake->room * 2;
+    struct fake_block **more = NULL;
+    if (fake->blocks < fake->room)
+        return true;
+    more = realloc(fake->block, room * sizeof(struct fake_block *));
+    if (!more)
+        return false;
+    fake->block = more;
+    fake->room = room;
+    return true;
+}
+
 static cudaError_t add_block(struct fake *fake, void **out, size_t bytes, int device)
 {
-    struct fake_block *block = calloc(1, sizeof *block);
+    struct fake_block *block = make_room(fake) ? calloc(1, sizeof *block) : NULL;
     char *real = block ? malloc(bytes) : NULL;
+    size_t below = 0;
     if (!real) {
         free(block);
         return cudaErrorMemoryAllocation;
     }
     memset(real, 0xff, bytes); /* as floats, NaN: whatever is used unset shows */
-    *block =
-        (struct fake_block){.real = real, .bytes = bytes, .device = device, .next = fake->block};
-    fake->block = block;
+    *block = (struct fake_block){.real = real, .bytes = bytes, .device = device};
+    below = blocks_below(fake, (uintptr_t)fake_handed(block));
+    memmove(fake->block + below + 1, fake->block + below,
+            (fake->blocks - below) * sizeof(struct fake_block *));
+    fake->block[below] = block;
+    fake->blocks++;
     *out = fake_handed(block);
     return cudaSuccess;
 }
@@ -161,7 +193,7 @@ static cudaError_t release(struct fake *fake, void *buffer, bool host)
 {
     size_t offset = 0;
     struct fake_block *block = fake_find(fake, buffer, 0, &offset);
-    struct fake_block **at = &fake->block;
+    size_t at = 0;
     if (!buffer)
         return cudaSuccess;
     if (fake_waits(NULL) != cudaSuccess)
@@ -170,9 +202,10 @@ static cudaError_t release(struct fake *fake, void *buffer, bool host)
         return fake_fault(fake, "memory is given back that was never handed out");
     if ((host && check_rest(fake, block) != cudaSuccess) || check_hang(fake, block) != cudaSuccess)
         return cudaErrorAssert;
-    while (*at != block)
-        at = &(*at)->next;
-    *at = block->next;
+    at = blocks_below(fake, (uintptr_t)buffer);
+    memmove(fake->block + at - 1, fake->block + at,
+            (fake->blocks - at) * sizeof(struct fake_block *));
+    fake->blocks--;
     if (!host)
         fake->used[block->device] -= block->bytes;
     drop_accesses(block);

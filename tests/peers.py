@@ -135,7 +135,7 @@ class Ddp:
 def of_gaconsole(program, updates):
     """Samples per second of wall time and of CPU time, of one replica and of two."""
     environment = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
-    out = subprocess.run([program, "bench", "mlp", "--json", "--rounds", "1", "--updates", str(50 * updates)],
+    out = subprocess.run([program, "bench", "mlp", "--json", "--rounds", "1", "--updates", str(20 * updates)],
                          stdout=subprocess.PIPE, check=True, text=True, env=environment).stdout
     figures = json.loads(out)
     return [(figures[key]["best"], figures[key]["best_cpu"]) for key in ("one", "two")]

@@ -12,7 +12,7 @@
 #include "model/model.h"
 
 /* --updates counts those of the demo, which are that much smaller. */
-#define DEMO_UPDATES 50
+#define DEMO_UPDATES 20
 
 enum { PEAK, ONE, TWO, TAKEN, APART, EIGHT, CONTENDERS };
 

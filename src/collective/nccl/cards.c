@@ -158,7 +158,7 @@ static void write_replicas(const void *self, size_t place, char *out, size_t siz
             length += (size_t)snprintf(list + length, sizeof list - length, ", ...");
         count++;
     }
-    snprintf(out, size, count > 0 ? "replica%s %s" : "", count > 1 ? "s" : "", list);
+    snprintf(out, size, "%s%s", count == 0 ? "" : count == 1 ? "replica " : "replicas ", list);
 }
 
 static int wait(struct ga_group *group, size_t place)

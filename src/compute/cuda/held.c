@@ -91,7 +91,7 @@ static void give_up(struct table *t, struct ga_cuda_held *held)
     if (!held->card)
         return;
     t->taken[held->place] -= held->bytes;
-    if (t->spares < SPARES)
+    if (t->spares < SPARES && !ga_cuda_is_lost(held->place))
         t->spare[t->spares++] = (struct spare){held->card, held->bytes, held->place};
     else
         ga_cuda_free(held->card);

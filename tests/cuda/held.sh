@@ -7,13 +7,15 @@ status=0
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
-# look DEVICE SETTINGS: what can be read of a run, but its device.
+# look DEVICE SETTINGS: what can be read of a run, but its device. Each reader comes first after something was
+# computed; `run` prints a hash, and so reads weights, `event` nothing.
 look() {
     "$program" --plain -e "set device $1 $2" -e "run 12" -e "back 5" -e "print state" -e "micro 2" -e "run 7" \
-        -e "event 2" -e "explain layers.0.weight[1,0]" -e "event 3" -e "print grad" -e "explain layers.1.bias[0]" \
-        -e "print state" -e "print weights" -e "print replicas" -e "print param_norm" -e "print drift" \
-        -e "print sharpness" -e "save $folder/$1.ckpt" -e "fork other" -e "use other" -e "run 3" -e "print hash" \
-        2>&1 | grep -v -e '^device' -e "$1.ckpt"
+        -e "save $folder/$1.1" -e "event 17" -e "save $folder/$1.2" -e "event 19" -e "explain layers.0.weight[1,0]" \
+        -e "event 17" -e "print grad" -e "event 3" -e "explain layers.1.bias[0]" -e "event 19" -e "print state" \
+        -e "event 17" -e "print weights" -e "print replicas" -e "print drift" -e "event 19" -e "print param_norm" \
+        -e "event 17" -e "print sharpness" -e "event 19" -e "fork other" -e "use other" -e "run 3" -e "print hash" \
+        2>&1 | grep -v -e '^device' -e "$folder"
 }
 
 check() {
@@ -25,13 +27,16 @@ check() {
         tail -n 1 "$folder/cpu"
         status=1
     fi
-    for device in cpu cuda; do
-        "$program" --batch -e "load $folder/$device.ckpt" -e "run 2" -e "print hash" 2>&1 | tail -n 1 >"$folder/$device"
+    for file in 1 2; do
+        for device in cpu cuda; do
+            "$program" --batch -e "load $folder/$device.$file" -e "run 2" -e "print hash" 2>&1 |
+                tail -n 1 >"$folder/$device"
+        done
+        if ! grep -q '^hash ' "$folder/cpu" || ! cmp -s "$folder/cpu" "$folder/cuda"; then
+            echo "$1: checkpoint $file of the cards is another one: $(cat "$folder/cuda"), expected $(cat "$folder/cpu")"
+            status=1
+        fi
     done
-    if ! grep -q '^hash ' "$folder/cpu" || ! cmp -s "$folder/cpu" "$folder/cuda"; then
-        echo "$1: the checkpoint of the cards is another one: $(cat "$folder/cuda"), expected $(cat "$folder/cpu")"
-        status=1
-    fi
 }
 
 # However few bytes, they stay; and where little fits, the oldest make way.

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/time.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -41,8 +43,36 @@ void ga_run_sources(struct ga_console *console, const struct ga_arguments *argum
     }
 }
 
+/* For the handler, which gets no pointer of ours. */
+static struct {
+    volatile sig_atomic_t number; /* TERM or HUP has come */
+    bool terminal;
+    struct termios usual;
+} ending;
+
+static void end_now(int number)
+{
+    (void)number;
+    if (ending.terminal)
+        tcsetattr(STDIN_FILENO, TCSANOW, &ending.usual);
+    ga_signals_raise(ending.number);
+}
+
+static void begin_ending(int number)
+{
+    const struct itimerval patience = {.it_value = {1, 500000}};
+    const struct sigaction action = {.sa_handler = end_now};
+    if (ending.number)
+        return;
+    ending.number = number;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &patience, NULL);
+}
+
 int ga_signals_open(bool resize)
 {
+    ending.number = 0;
+    ending.terminal = tcgetattr(STDIN_FILENO, &ending.usual) == 0;
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
@@ -66,6 +96,8 @@ int ga_signals_take(int fd)
     struct signalfd_siginfo info;
     if (read(fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
         return 0;
+    if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP)
+        begin_ending((int)info.ssi_signo);
     return (int)info.ssi_signo;
 }
 

@@ -26,6 +26,10 @@ void ga_run_sources(struct ga_console *console, const struct ga_arguments *argum
 /*
  * Signals as a descriptor: blocked for the process before any thread starts, read by the loop.
  * `resize` adds SIGWINCH and SIGTSTP. -1 and an error when the system has none.
+ *
+ * From the moment TERM or HUP is taken the session has 1.5 seconds to end in order. One that waits
+ * longer, for a long micro-batch or a log that nobody reads, is ended by that signal; a terminal is
+ * put back before.
  */
 int ga_signals_open(bool resize);
 int ga_signals_take(int fd); /* the next signal number, 0 when there is none */

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "base/thread.h"
+#include "console/front.h"
 #include "program.h"
 #include "support/support.h"
 
@@ -366,6 +367,29 @@ static void run_shell(const char *script, struct outcome *outcome)
     program_run((const char *[]){"/bin/sh", "-c", script, GA_PROGRAM, NULL}, NULL, outcome);
 }
 
+/* A session that does not come to its end is ended by the signal that asked for it. */
+static void test_an_end_that_cannot_wait(void **state)
+{
+    (void)state;
+    static const int numbers[] = {SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        int status = 0;
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            const int signals = ga_signals_open(false);
+            raise(numbers[i]);
+            if (signals < 0 || ga_signals_take(signals) != numbers[i])
+                _exit(1);
+            for (;;)
+                pause();
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), numbers[i]);
+    }
+}
+
 /* A line may have no end: zeros for ever, a file without line ends. */
 static void test_lines_without_end(void **state)
 {
@@ -402,12 +426,19 @@ int main(void)
 {
 #define AT_HOME(test) cmocka_unit_test_setup_teardown(test, open_home, close_home)
     const struct CMUnitTest tests[] = {
-        AT_HOME(test_commands_and_key_history),   AT_HOME(test_prompt_lives_while_training_runs),
-        AT_HOME(test_prompt_lives_on_a_long_way), AT_HOME(test_lines_above_the_typed_one),
-        AT_HOME(test_pasted_lines_run_in_order),  AT_HOME(test_configuration_and_questions),
-        AT_HOME(test_readonly_keeps_nothing),     AT_HOME(test_signals_end_it_cleanly),
-        AT_HOME(test_long_batch_on_a_terminal),   cmocka_unit_test(test_lines_from_a_pipe),
-        cmocka_unit_test(test_lines_without_end), cmocka_unit_test(test_zeros_within_lines),
+        AT_HOME(test_commands_and_key_history),
+        AT_HOME(test_prompt_lives_while_training_runs),
+        AT_HOME(test_prompt_lives_on_a_long_way),
+        AT_HOME(test_lines_above_the_typed_one),
+        AT_HOME(test_pasted_lines_run_in_order),
+        AT_HOME(test_configuration_and_questions),
+        AT_HOME(test_readonly_keeps_nothing),
+        AT_HOME(test_signals_end_it_cleanly),
+        AT_HOME(test_long_batch_on_a_terminal),
+        cmocka_unit_test(test_lines_from_a_pipe),
+        cmocka_unit_test(test_an_end_that_cannot_wait),
+        cmocka_unit_test(test_lines_without_end),
+        cmocka_unit_test(test_zeros_within_lines),
     };
     return ga_test_main(tests);
 }

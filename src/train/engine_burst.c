@@ -8,6 +8,9 @@
 /* Fewer are not worth it. */
 #define LEAST ((size_t)8)
 
+/* Of device work, roughly: nobody who asks for a pause waits longer. */
+#define LONGEST_NS 4e6
+
 /* Updates that the move has room for, but for its last one. */
 static uint64_t left_of_move(const struct ga_engine *engine)
 {
@@ -49,23 +52,32 @@ static bool all_take_rows(const struct ga_engine *engine)
     return move->move.kind != GA_MOVE_UNTIL || move->move.until.scan;
 }
 
-static size_t earlier(const struct ga_condition *condition, struct ga_burst_rows *rows, bool held)
-{
-    return condition->scan(condition->self, rows, held);
-}
-
 /* Rows before the first after which some condition is not as it was. */
 static size_t undisturbed(const struct ga_engine *engine, size_t count)
 {
     const struct engine_slot *at = engine->at;
+    const struct ga_condition *until = &at->move.move.until;
     struct ga_burst_rows rows = {*ga_run_last_record(at->run), engine->burst, count, 0};
 
-    for (size_t i = 0; i < engine->break_slots; i++)
+    for (size_t i = 0; i < engine->break_slots; i++) {
+        const struct ga_condition *stop = &engine->breaks[i].condition;
+
         if (engine->breaks[i].number)
-            rows.count = earlier(&engine->breaks[i].condition, &rows, at->held >> i & UINT64_C(1));
+            rows.count = stop->scan(stop->self, &rows, at->held >> i & UINT64_C(1));
+    }
     if (at->move.move.kind == GA_MOVE_UNTIL)
-        rows.count = earlier(&at->move.move.until, &rows, false);
+        rows.count = until->scan(until->self, &rows, false);
     return rows.count;
+}
+
+/* Updates that take no longer than a burst may. */
+static size_t affordable(const struct ga_run *run)
+{
+    double update_ns = (double)ga_run_last_record(run)->window_examples *
+                       ga_compute_example_cost_ns(ga_run_net_of(run));
+    double count = LONGEST_NS / update_ns;
+
+    return count < (double)GA_BURST_MOST ? (size_t)count : GA_BURST_MOST;
 }
 
 /* Updates found that nothing keeps from being made at once, or a negative code. */
@@ -73,12 +85,15 @@ static int find(struct ga_engine *engine)
 {
     struct ga_run *run = engine->at->run;
     uint64_t left = left_of_move(engine);
+    size_t most = 0, count = 0;
     int done = 0;
-    size_t count = 0;
 
     if (left < LEAST || !ga_run_repeats(run) || !all_take_rows(engine))
         return 0;
-    done = ga_run_burst(run, left < GA_BURST_MOST ? (size_t)left : GA_BURST_MOST, engine->burst);
+    most = affordable(run);
+    if (most < LEAST)
+        return 0;
+    done = ga_run_burst(run, left < most ? (size_t)left : most, engine->burst);
     if (done <= 0)
         return done;
     count = undisturbed(engine, (size_t)done);

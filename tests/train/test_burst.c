@@ -249,6 +249,21 @@ static void test_what_does_not_repeat(void **state)
     }
 }
 
+/* No burst is so long that a pause would wait for it: with much data there is none. */
+static void test_much_data(void **state)
+{
+    struct twins twins;
+
+    (void)state;
+    open_twins(&twins, &(struct ga_test_start){
+                           .threads = 1,
+                           .data = "parabola n=100000",
+                           .settings = "numerics fast replicas 1 accum 1 batch 100000 lr 0.01"});
+    go_both(&twins, GA_MOVE_UPDATES, 30);
+    check_bursts(&twins, false);
+    close_twins(&twins);
+}
+
 /* Back into the middle of a burst, forward over it again, and another way from there. */
 static void test_jumps_into_a_burst(void **state)
 {
@@ -386,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_run),
         cmocka_unit_test(test_what_does_not_repeat),
+        cmocka_unit_test(test_much_data),
         cmocka_unit_test(test_jumps_into_a_burst),
         cmocka_unit_test(test_little_room),
         cmocka_unit_test(test_conditions_stop_where_they_would),

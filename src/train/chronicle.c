@@ -72,6 +72,16 @@ static const struct ga_event *event_at(const struct ga_chronicle *chronicle, siz
     return ga_tape_at(&chronicle->events, k);
 }
 
+bool ga_chronicle_takes_burst(const struct ga_chronicle *chronicle, uint64_t events)
+{
+    const struct chronicle_record *last = NULL;
+
+    if (chronicle->records.count == 0)
+        return false;
+    last = record_at(chronicle, chronicle->records.count - 1);
+    return last->events == events && last->rows == 0;
+}
+
 int ga_chronicle_burst(struct ga_chronicle *chronicle, const struct ga_burst_rows *rows)
 {
     struct chronicle_record *before = NULL;
@@ -143,18 +153,25 @@ static void step_back(const struct ga_chronicle *chronicle, struct place *place)
     place->row -= (int64_t)record_at(chronicle, place->record)->rows;
 }
 
+/* The first record behind which nothing is missing. */
 static struct place place_at_beginning(const struct ga_chronicle *chronicle)
 {
     struct place place = place_at_end(chronicle);
 
-    while (place.record > 0)
-        step_back(chronicle, &place);
+    while (place.record > 0) {
+        struct place before = place;
+
+        step_back(chronicle, &before);
+        if (before.row < 0)
+            break;
+        place = before;
+    }
     return place;
 }
 
 static const struct ga_burst_row *row_at(const struct ga_chronicle *chronicle, int64_t row)
 {
-    return row < 0 ? NULL : ga_tape_at(&chronicle->rows, (size_t)row);
+    return ga_tape_at(&chronicle->rows, (size_t)row);
 }
 
 static int each_row(const struct ga_chronicle *chronicle, const struct place *place,
@@ -166,12 +183,10 @@ static int each_row(const struct ga_chronicle *chronicle, const struct place *pl
     int code = GA_OK;
 
     for (size_t k = 0; code == GA_OK && k < from->rows && closed + k < windows; k++) {
-        const struct ga_burst_row *row = row_at(chronicle, place->row + (int64_t)k);
         struct ga_update_record record;
 
-        if (!row)
-            continue;
-        ga_burst_record(&from->record, k + 1, from->span_ns, row, &record);
+        ga_burst_record(&from->record, k + 1, from->span_ns,
+                        row_at(chronicle, place->row + (int64_t)k), &record);
         code = each(&record, arg);
     }
     return code;
@@ -245,11 +260,17 @@ static void find_beginning(struct telling *telling, size_t most)
         if (left == 0)
             break;
         step_back(chronicle, &telling->place);
-        count = at->rows > 0 ? burst_events(telling, &telling->place, first) : 0;
+        if (at->rows > 0 && at->events < telling->end) {
+            count = burst_events(telling, &telling->place, first);
+            if (count == 0)
+                break;
+        }
         if (count > 0)
             telling->from = at->events + 1 + (count > left ? count - left : 0);
         left -= count < left ? count : left;
     }
+    if (telling->place.record > 0)
+        left = 0;
     telling->first = first > left ? first - (size_t)left : 0;
 }
 
@@ -313,7 +334,9 @@ size_t ga_chronicle_events(const struct ga_chronicle *chronicle)
 
 size_t ga_chronicle_records(const struct ga_chronicle *chronicle)
 {
-    return chronicle->records.count + chronicle->rows.count;
+    struct place first = place_at_beginning(chronicle);
+
+    return chronicle->records.count - first.record + chronicle->rows.count - (size_t)first.row;
 }
 
 uint64_t ga_chronicle_bytes(const struct ga_chronicle *chronicle)

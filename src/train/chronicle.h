@@ -5,6 +5,8 @@
 #ifndef GA_TRAIN_CHRONICLE_H
 #define GA_TRAIN_CHRONICLE_H
 
+#include <stdbool.h>
+
 #include "train/burst.h"
 #include "train/tape.h"
 
@@ -23,13 +25,16 @@ int ga_chronicle_event(struct ga_chronicle *chronicle, const struct ga_event *ev
 /* `events`: the run's counter when the window closed. */
 int ga_chronicle_record(struct ga_chronicle *chronicle, const struct ga_update_record *record,
                         uint64_t events);
+/* A burst follows on the record kept last; `events`: the run's counter before it. */
+bool ga_chronicle_takes_burst(const struct ga_chronicle *chronicle, uint64_t events);
 int ga_chronicle_burst(struct ga_chronicle *chronicle, const struct ga_burst_rows *rows);
 
 /* Forgets what happened after that many events. */
 void ga_chronicle_cut(struct ga_chronicle *chronicle, uint64_t events);
 int ga_chronicle_copy(struct ga_chronicle *to, const struct ga_chronicle *from); /* `to` is empty */
 
-/* Those kept or known from a burst, as ga_history_each_event() and _record(). */
+/* Those kept or known from a burst, without a hole up to the last one, as ga_history_each_event()
+ * and _record(). */
 int ga_chronicle_each_event(const struct ga_chronicle *chronicle, size_t most, uint64_t end,
                             int (*each)(const struct ga_event *event, void *arg), void *arg);
 int ga_chronicle_each_record(const struct ga_chronicle *chronicle, uint64_t windows,

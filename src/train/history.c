@@ -203,6 +203,11 @@ int ga_history_keep_record(struct ga_history *history, const struct ga_update_re
     return ga_chronicle_record(&history->chronicle, record, events);
 }
 
+bool ga_history_takes_burst(const struct ga_history *history, uint64_t events)
+{
+    return ga_chronicle_takes_burst(&history->chronicle, events);
+}
+
 int ga_history_keep_burst(struct ga_history *history, const struct ga_burst_rows *rows)
 {
     return ga_chronicle_burst(&history->chronicle, rows);

@@ -45,6 +45,7 @@ int ga_history_keep_event(struct ga_history *history, const struct ga_event *eve
 int ga_history_keep_record(struct ga_history *history, const struct ga_update_record *record,
                            uint64_t events);
 /* Updates that followed the record kept last; their events follow from the last ones kept. */
+bool ga_history_takes_burst(const struct ga_history *history, uint64_t events);
 int ga_history_keep_burst(struct ga_history *history, const struct ga_burst_rows *rows);
 
 /* Counters that a state can be looked up by; all grow with time. */

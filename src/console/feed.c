@@ -67,6 +67,14 @@ static void observe(void *self, struct ga_run *run, const struct ga_update_recor
     pthread_mutex_unlock(&feed->lock);
 }
 
+/* Updates until the next one that is logged. */
+static uint64_t ignores(void *self, const struct ga_run *run)
+{
+    const uint64_t every = (uint64_t)ga_run_settings(run)->log_every;
+    (void)self;
+    return every <= 1 ? 0 : (every - ga_run_counters(run)->updates % every) % every;
+}
+
 int ga_feed_open(struct ga_feed **out, const struct ga_bell *bell)
 {
     *out = NULL;
@@ -92,7 +100,7 @@ void ga_feed_close(struct ga_feed *feed)
 
 struct ga_observer ga_feed_observer(struct ga_feed *feed)
 {
-    return (struct ga_observer){.update = observe, .self = feed};
+    return (struct ga_observer){.update = observe, .ignores = ignores, .self = feed};
 }
 
 void ga_feed_columns(struct ga_feed *feed, struct ga_columns *out)

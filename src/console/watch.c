@@ -329,7 +329,7 @@ static void observe_burst(void *self, struct ga_run *run, const struct ga_burst_
 int ga_watch_open(struct ga_watch **out, struct ga_engine *engine, const struct ga_bell *bell)
 {
     struct ga_watch *watch = ga_alloc(1, sizeof *watch);
-    struct ga_observer observer = {observe, observe_burst, watch};
+    struct ga_observer observer = {.update = observe, .burst = observe_burst, .self = watch};
 
     *out = NULL;
     if (!watch)

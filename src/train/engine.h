@@ -182,9 +182,10 @@ enum ga_observed {
  */
 struct ga_observer {
     void (*update)(void *self, struct ga_run *run, const struct ga_update_record *record);
-    /* Likewise of many at once, the run being behind the last. NULL: updates are made one by one.
-     */
+    /* Likewise of many at once, the run being behind the last. Or, with NULL, how many of the next
+     * updates it does not care for, and is not told of. Both NULL: it is called for each. */
     void (*burst)(void *self, struct ga_run *run, const struct ga_burst_rows *rows);
+    uint64_t (*ignores)(void *self, const struct ga_run *run);
     void *self;
 };
 int ga_engine_observe(struct ga_engine *engine, const struct ga_observer *observer); /* CURRENT */

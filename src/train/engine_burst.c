@@ -37,15 +37,33 @@ static uint64_t left_of_move(const struct ga_engine *engine)
     return move->target > now ? move->target - now - 1 : 0;
 }
 
-/* Whoever observes the run, and whatever may stop it, can do with rows. */
-static bool all_take_rows(const struct ga_engine *engine)
+static uint64_t ignored(const struct ga_observer *observer, const struct ga_run *run)
+{
+    if (observer->burst)
+        return UINT64_MAX;
+    return observer->ignores ? observer->ignores(observer->self, run) : 0;
+}
+
+/* The next updates that nobody asks to see one by one. */
+static uint64_t unseen(const struct ga_engine *engine)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (size_t i = 0; i < ENGINE_OBSERVERS; i++) {
+        uint64_t here = UINT64_MAX;
+
+        if (ga_engine_observes(engine, &engine->observers[i]))
+            here = ignored(&engine->observers[i].observer, engine->at->run);
+        least = here < least ? here : least;
+    }
+    return least;
+}
+
+/* Whatever may stop the run can do with rows. */
+static bool stops_take_rows(const struct ga_engine *engine)
 {
     const struct engine_move *move = &engine->at->move;
 
-    for (size_t i = 0; i < ENGINE_OBSERVERS; i++)
-        if (ga_engine_observes(engine, &engine->observers[i]) &&
-            !engine->observers[i].observer.burst)
-            return false;
     for (size_t i = 0; i < engine->break_slots; i++)
         if (engine->breaks[i].number && !engine->breaks[i].condition.scan)
             return false;
@@ -80,20 +98,28 @@ static size_t affordable(const struct ga_run *run)
     return count < (double)GA_BURST_MOST ? (size_t)count : GA_BURST_MOST;
 }
 
+/* How many updates a burst may have; 0: there is none. */
+static size_t room(const struct ga_engine *engine)
+{
+    const struct ga_run *run = engine->at->run;
+    uint64_t left = left_of_move(engine), most = 0;
+
+    if (left < LEAST || !ga_run_repeats(run) || !stops_take_rows(engine) ||
+        !ga_history_takes_burst(engine->at->history, ga_run_counters(run)->events))
+        return 0;
+    most = unseen(engine);
+    most = left < most ? left : most;
+    most = most < affordable(run) ? most : affordable(run);
+    return most < LEAST ? 0 : (size_t)most;
+}
+
 /* Updates found that nothing keeps from being made at once, or a negative code. */
 static int find(struct ga_engine *engine)
 {
     struct ga_run *run = engine->at->run;
-    uint64_t left = left_of_move(engine);
-    size_t most = 0, count = 0;
-    int done = 0;
+    size_t most = room(engine), count = 0;
+    int done = most > 0 ? ga_run_burst(run, most, engine->burst) : 0;
 
-    if (left < LEAST || !ga_run_repeats(run) || !all_take_rows(engine))
-        return 0;
-    most = affordable(run);
-    if (most < LEAST)
-        return 0;
-    done = ga_run_burst(run, left < most ? (size_t)left : most, engine->burst);
     if (done <= 0)
         return done;
     count = undisturbed(engine, (size_t)done);
@@ -102,10 +128,12 @@ static int find(struct ga_engine *engine)
 
 static void tell(struct ga_engine *engine, const struct ga_burst_rows *rows)
 {
-    for (size_t i = 0; i < ENGINE_OBSERVERS; i++)
-        if (ga_engine_observes(engine, &engine->observers[i]))
-            engine->observers[i].observer.burst(engine->observers[i].observer.self, engine->at->run,
-                                                rows);
+    for (size_t i = 0; i < ENGINE_OBSERVERS; i++) {
+        const struct ga_observer *observer = &engine->observers[i].observer;
+
+        if (ga_engine_observes(engine, &engine->observers[i]) && observer->burst)
+            observer->burst(observer->self, engine->at->run, rows);
+    }
 }
 
 int ga_engine_burst(struct ga_engine *engine)

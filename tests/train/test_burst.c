@@ -292,6 +292,66 @@ static void test_jumps_into_a_burst(void **state)
     close_twins(&twins);
 }
 
+static int capture(struct ga_run *run, void *arg)
+{
+    return ga_run_capture(run, arg);
+}
+
+/* A state that was loaded has no update before it in the history. */
+static void test_after_a_load(void **state)
+{
+    struct twins twins;
+    struct ga_state kept;
+
+    (void)state;
+    open_twins(&twins, &(struct ga_test_start){.threads = 1, .settings = FAST});
+    go_both(&twins, GA_MOVE_UPDATES, 1500);
+    ga_test_ok(ga_engine_call(twins.quick.engine, capture, &kept));
+    go_both(&twins, GA_MOVE_UPDATES, 700);
+    ga_test_ok(ga_engine_load(twins.quick.engine, &kept));
+    ga_test_ok(ga_engine_load(twins.slow.engine, &kept));
+    go_both(&twins, GA_MOVE_UPDATES, 800);
+    check_bursts(&twins, true);
+    ga_state_fini(&kept);
+    close_twins(&twins);
+}
+
+static uint64_t ignores(void *self, const struct ga_run *run)
+{
+    (void)self;
+    return 99 - ga_run_counters(run)->updates % 100;
+}
+
+static void see_hundreds(void *self, struct ga_run *run, const struct ga_update_record *record)
+{
+    (void)run;
+    *(uint64_t *)self += record->update % 100 == 0;
+}
+
+/* Somebody who looks at every hundredth update sees them all, in the midst of bursts. */
+static void test_observers_that_ignore_some(void **state)
+{
+    uint64_t hundreds = 0;
+    struct ga_observer observer = {.update = see_hundreds, .ignores = ignores, .self = &hundreds};
+    struct twins twins;
+
+    (void)state;
+    open_twins(&twins, &(struct ga_test_start){.threads = 1, .settings = FAST});
+    ga_test_ok(ga_engine_observe(twins.quick.engine, &observer));
+    go_both(&twins, GA_MOVE_UPDATES, 2050);
+    assert_int_equal(hundreds, 20);
+    check_bursts(&twins, true);
+    close_twins(&twins);
+}
+
+static void check_no_holes(const struct list *list)
+{
+    const struct ga_update_record *record = (const void *)list->item;
+
+    for (size_t k = 1; k < list->count; k++)
+        assert_int_equal(record[k].update, record[k - 1].update + 1);
+}
+
 /* With little room the oldest records and events go, and the newest stay right. */
 static void test_little_room(void **state)
 {
@@ -306,6 +366,9 @@ static void test_little_room(void **state)
     ga_test_ok(ga_engine_records(twins.quick.engine, add_record, &quick));
     ga_test_ok(ga_engine_records(twins.slow.engine, add_record, &slow));
     assert_true(quick.count > 256 && slow.count > 256 && quick.count < 20000);
+    check_no_holes(&quick);
+    check_no_holes(&slow);
+    assert_int_equal(quick.count, ga_engine_rig_history(&twins.quick).records);
     for (size_t k = 1; k <= (quick.count < slow.count ? quick.count : slow.count); k++)
         check_record((struct ga_update_record *)(void *)quick.item + quick.count - k,
                      (struct ga_update_record *)(void *)slow.item + slow.count - k);
@@ -403,6 +466,8 @@ int main(void)
         cmocka_unit_test(test_what_does_not_repeat),
         cmocka_unit_test(test_much_data),
         cmocka_unit_test(test_jumps_into_a_burst),
+        cmocka_unit_test(test_after_a_load),
+        cmocka_unit_test(test_observers_that_ignore_some),
         cmocka_unit_test(test_little_room),
         cmocka_unit_test(test_conditions_stop_where_they_would),
         cmocka_unit_test(test_what_is_not_finite_stops),

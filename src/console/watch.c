@@ -15,7 +15,7 @@
 /*
  * Blocks hold a thousandth of what comes between two looks, so that a look brings a thousand of
  * them at the most, about as many as a chart has columns: as many as came the last time, or more
- * while this time grows longer.
+ * while this time grows longer, and twice as many each time that the backlog is full.
  */
 #define LOOK_BLOCKS 1024
 
@@ -61,61 +61,78 @@ static int64_t coarse_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The one that a curve must not lose: not finite before finite, else the larger. */
-static double worse(double a, double b)
+static void push(struct ga_watch *watch, const struct ga_sample *sample, size_t count)
 {
-    if (!isfinite(a) || !isfinite(b))
-        return isfinite(a) ? b : a;
-    return a > b ? a : b;
+    size_t before = ga_ring_count(watch->ring);
+
+    for (size_t k = 0; k < count; k++)
+        ga_ring_push(watch->ring, &sample[k]);
+    if (watch->bell && before < RING / 2 && before + count >= RING / 2)
+        ga_bell_ring(watch->bell);
 }
 
-/* Two windows as one: the later place, the worse figures. */
-static void merge(struct ga_sample *held, const struct ga_sample *fresh)
+static bool has_room(const struct ga_watch *watch)
 {
-    struct ga_sample both = *fresh;
+    return ga_ring_count(watch->ring) + GA_BUNDLE_SAMPLES <= RING;
+}
 
-    if (held->run == fresh->run) {
-        both.loss = worse(held->loss, fresh->loss);
-        both.grad_norm = worse(held->grad_norm, fresh->grad_norm);
-        if (!(both.staleness >= held->staleness))
-            both.staleness = held->staleness;
-    }
-    *held = both;
+static void push_bundle(struct ga_watch *watch, const struct ga_bundle *bundle)
+{
+    struct ga_sample sample[GA_BUNDLE_SAMPLES];
+
+    push(watch, sample, ga_bundle_samples(bundle, sample));
 }
 
 static void hand_over_held(struct ga_watch *watch)
 {
-    if (watch->holds && ga_ring_push(watch->ring, &watch->held))
-        watch->holds = false;
-    if (!watch->holds && watch->holds_place && ga_ring_push(watch->ring, &watch->held_place))
-        watch->holds_place = false;
-    atomic_store(&watch->waits, watch->holds || watch->holds_place);
-}
+    const struct ga_bundle *oldest = NULL;
 
-static void hold(struct ga_watch *watch, const struct ga_sample *sample)
-{
-    if (sample->place) {
-        watch->held_place = *sample;
-        watch->holds_place = true;
-    } else if (watch->holds) {
-        merge(&watch->held, sample);
-        watch->holds_place = false;
-    } else {
-        watch->held = *sample;
-        watch->holds = true;
+    while (has_room(watch) && (oldest = ga_backlog_oldest(&watch->backlog))) {
+        push_bundle(watch, oldest);
+        ga_backlog_drop_oldest(&watch->backlog);
+    }
+    if (watch->holds_place && has_room(watch) && !ga_backlog_oldest(&watch->backlog)) {
+        push(watch, &watch->held_place, 1);
         watch->holds_place = false;
     }
+    atomic_store(&watch->waits, watch->holds_place || ga_backlog_oldest(&watch->backlog));
+}
+
+static bool can_hand_over(struct ga_watch *watch)
+{
+    if (atomic_load_explicit(&watch->waits, memory_order_relaxed))
+        hand_over_held(watch);
+    return !atomic_load_explicit(&watch->waits, memory_order_relaxed) && has_room(watch);
+}
+
+static uint64_t block_size(const struct ga_watch *watch)
+{
+    uint64_t least = 1 + watch->since / LOOK_BLOCKS;
+
+    return least > watch->block_of ? least : watch->block_of;
+}
+
+static void hand_over(struct ga_watch *watch, const struct ga_bundle *bundle)
+{
+    if (can_hand_over(watch)) {
+        push_bundle(watch, bundle);
+        return;
+    }
+    if (ga_backlog_add(&watch->backlog, bundle))
+        watch->block_of = 2 * block_size(watch);
+    watch->holds_place = false; /* the window tells the place */
     atomic_store(&watch->waits, true);
 }
 
-static void hand_over(struct ga_watch *watch, const struct ga_sample *sample)
+static void hand_over_place(struct ga_watch *watch, const struct ga_sample *place)
 {
-    if (watch->holds || watch->holds_place)
-        hand_over_held(watch);
-    if (watch->holds || watch->holds_place || !ga_ring_push(watch->ring, sample))
-        hold(watch, sample);
-    if (watch->bell && ga_ring_count(watch->ring) == RING / 2)
-        ga_bell_ring(watch->bell);
+    if (can_hand_over(watch)) {
+        push(watch, place, 1);
+        return;
+    }
+    watch->held_place = *place;
+    watch->holds_place = true;
+    atomic_store(&watch->waits, true);
 }
 
 static struct ga_figures figures_of(const struct ga_watch *watch,
@@ -130,48 +147,26 @@ static struct ga_figures figures_of(const struct ga_watch *watch,
                                record->grad_norm};
 }
 
-static struct ga_sample sample_of(const struct ga_block *block, const struct ga_figures *figures)
+/* The block, whose last window is `last`: NULL when that is not known any more. */
+static void flush(struct ga_watch *watch, const struct ga_sample *last)
 {
-    return (struct ga_sample){.run = block->run,
-                              .windows = figures->windows,
-                              .update = figures->update,
-                              .examples = figures->examples,
-                              .time_ns = figures->time_ns,
-                              .wall_ns = figures->wall_ns,
-                              .applied = true,
-                              .loss = figures->loss,
-                              .grad_norm = figures->grad_norm,
-                              .update_norm = (double)NAN,
-                              .noise_scale = (double)NAN,
-                              .staleness = (double)NAN};
-}
+    struct ga_bundle bundle = {.block = watch->block};
 
-/* One end of what a block's windows spread over, in place of its first or second window. */
-static void hand_over_end(struct ga_watch *watch, const struct ga_figures *figures, bool high)
-{
-    const struct ga_block *block = &watch->block;
-    struct ga_sample sample = sample_of(block, figures);
-
-    sample.loss = high ? block->high : block->low;
-    sample.grad_norm = high ? block->grad_high : block->grad_low;
-    for (int r = 0; r < GA_WATCH_REPLICAS; r++) {
-        float low = block->replica_low[r], top = block->replica_high[r];
-
-        if (low > top)
-            continue;
-        sample.replicas = (uint32_t)r + 1;
-        sample.replica[r].finished = true;
-        sample.replica[r].loss = high ? top : low;
+    if (last) {
+        bundle.has_last = true;
+        bundle.last = *last;
     }
-    hand_over(watch, &sample);
+    watch->wall_ns = coarse_now_ns();
+    watch->block.count = 0;
+    hand_over(watch, &bundle);
 }
 
-/* A window with all that is known of it. */
-static void hand_over_window(struct ga_watch *watch, struct ga_run *run,
-                             const struct ga_update_record *record)
+/* With all that is known of the last window. */
+static void flush_with(struct ga_watch *watch, struct ga_run *run,
+                       const struct ga_update_record *record)
 {
     const struct ga_figures figures = figures_of(watch, record);
-    struct ga_sample sample = sample_of(&watch->block, &figures);
+    struct ga_sample sample = ga_figures_sample(watch->block.run, &figures);
 
     sample.applied = record->applied;
     sample.mode = record->mode;
@@ -179,56 +174,7 @@ static void hand_over_window(struct ga_watch *watch, struct ga_run *run,
     sample.noise_scale = record->noise_trace / record->noise_signal;
     gather_pushes(watch, run, &sample);
     gather_replicas(run, &sample);
-    hand_over(watch, &sample);
-}
-
-/* `record` is the block's last window, NULL when it is not known any more. */
-static void flush(struct ga_watch *watch, struct ga_run *run, const struct ga_update_record *record)
-{
-    struct ga_block *block = &watch->block;
-
-    watch->wall_ns = coarse_now_ns();
-    if (block->count == 2) {
-        struct ga_sample sample = sample_of(block, &block->first);
-
-        hand_over(watch, &sample);
-    } else if (block->count > 2) {
-        hand_over_end(watch, &block->first, false);
-        hand_over_end(watch, &block->second, true);
-    }
-    if (record)
-        hand_over_window(watch, run, record);
-    block->count = 0;
-}
-
-static void begin_block(struct ga_block *block, struct ga_run *run)
-{
-    block->run = (uintptr_t)run;
-    block->low = block->grad_low = (double)INFINITY;
-    block->high = block->grad_high = (double)-INFINITY;
-    for (int r = 0; r < GA_WATCH_REPLICAS; r++) {
-        block->replica_low[r] = INFINITY;
-        block->replica_high[r] = -INFINITY;
-    }
-}
-
-static void widen_replicas(struct ga_block *block, struct ga_run *run)
-{
-    size_t replicas = ga_run_replicas(run);
-
-    for (size_t r = 0; r < replicas && r < GA_WATCH_REPLICAS; r++) {
-        float loss = (float)ga_run_replica(run, r)->loss;
-
-        block->replica_low[r] = loss < block->replica_low[r] ? loss : block->replica_low[r];
-        block->replica_high[r] = loss > block->replica_high[r] ? loss : block->replica_high[r];
-    }
-}
-
-static void widen(double value, double *low, double *high)
-{
-    *low = value < *low ? value : *low;
-    /* Written so that NaN takes the place of a number, and keeps it. */
-    *high = value <= *high || isnan(*high) ? *high : value;
+    flush(watch, &sample);
 }
 
 /* A window that does not follow on the block's last one, or is another run's, begins a new one. */
@@ -237,28 +183,28 @@ static void go_on(struct ga_watch *watch, struct ga_run *run, uint64_t windows)
     struct ga_block *block = &watch->block;
 
     if (block->count > 0 && (block->run != (uintptr_t)run || windows != block->newest + 1))
-        flush(watch, NULL, NULL);
+        flush(watch, NULL);
     if (block->count == 0)
-        begin_block(block, run);
+        ga_block_begin(block, (uintptr_t)run);
 }
 
 static void count_window(struct ga_watch *watch, const struct ga_figures *figures)
 {
-    struct ga_block *block = &watch->block;
-
-    if (block->count < 2)
-        *(block->count == 0 ? &block->first : &block->second) = *figures;
-    block->count++;
-    block->newest = figures->windows;
-    widen(figures->loss, &block->low, &block->high);
-    widen(figures->grad_norm, &block->grad_low, &block->grad_high);
+    ga_block_count(&watch->block, figures);
     watch->since++;
+}
+
+static void widen_replicas(struct ga_block *block, struct ga_run *run)
+{
+    size_t replicas = ga_run_replicas(run);
+
+    for (size_t r = 0; r < replicas && r < GA_WATCH_REPLICAS; r++)
+        ga_block_widen_replica(block, r, (float)ga_run_replica(run, r)->loss);
 }
 
 static bool is_full(const struct ga_watch *watch)
 {
-    return watch->block.count >= watch->block_of &&
-           watch->block.count >= 1 + watch->since / LOOK_BLOCKS;
+    return watch->block.count >= block_size(watch);
 }
 
 /* This is what every update pays. */
@@ -271,18 +217,16 @@ static void observe(void *self, struct ga_run *run, const struct ga_update_recor
     count_window(watch, &figures);
     widen_replicas(&watch->block, run);
     if (is_full(watch))
-        flush(watch, run, record);
+        flush_with(watch, run, record);
 }
 
 /* The only replica, whose loss is the window's, and whose gradient was never stale. */
-static void hand_over_row(struct ga_watch *watch, const struct ga_burst_rows *rows, size_t k,
-                          const struct ga_figures *figures)
+static void flush_at_row(struct ga_watch *watch, const struct ga_burst_rows *rows, size_t k,
+                         const struct ga_figures *figures)
 {
     const struct ga_burst_row *row = &rows->row[k];
-    struct ga_sample sample;
+    struct ga_sample sample = ga_figures_sample(watch->block.run, figures);
 
-    flush(watch, NULL, NULL);
-    sample = sample_of(&watch->block, figures);
     sample.mode = rows->before.mode;
     sample.update_norm = row->update_norm;
     sample.noise_scale = rows->before.noise_trace / rows->before.noise_signal;
@@ -293,7 +237,7 @@ static void hand_over_row(struct ga_watch *watch, const struct ga_burst_rows *ro
     sample.replica[0].finished = sample.replica[0].has_norm = true;
     sample.replica[0].loss = (float)row->loss;
     sample.replica[0].norm = (float)row->grad_norm;
-    hand_over(watch, &sample);
+    flush(watch, &sample);
 }
 
 /* What every update in a burst pays. */
@@ -312,16 +256,12 @@ static void observe_burst(void *self, struct ga_run *run, const struct ga_burst_
                                            watch->wall_ns,
                                            row->loss,
                                            row->grad_norm};
-        const float loss = (float)row->loss;
 
         go_on(watch, run, figures.windows);
         count_window(watch, &figures);
-        if (loss < watch->block.replica_low[0])
-            watch->block.replica_low[0] = loss;
-        if (loss > watch->block.replica_high[0])
-            watch->block.replica_high[0] = loss;
+        ga_block_widen_replica(&watch->block, 0, (float)row->loss);
         if (is_full(watch))
-            hand_over_row(watch, rows, k, &figures);
+            flush_at_row(watch, rows, k, &figures);
     }
     watch->finished[0] = ga_run_replica(run, 0)->finished;
 }
@@ -337,8 +277,9 @@ int ga_watch_open(struct ga_watch **out, struct ga_engine *engine, const struct 
     watch->engine = engine;
     watch->bell = bell;
     if (ga_ring_open(&watch->ring, RING, sizeof(struct ga_sample)) < 0 ||
-        ga_engine_observe(engine, &observer) < 0) {
+        ga_backlog_open(&watch->backlog) < 0 || ga_engine_observe(engine, &observer) < 0) {
         ga_ring_close(watch->ring);
+        ga_backlog_close(&watch->backlog);
         free(watch);
         return ga_error_code();
     }
@@ -353,6 +294,7 @@ void ga_watch_close(struct ga_watch *watch)
     ga_readings_end(watch);
     ga_engine_unobserve(watch->engine, watch);
     ga_ring_close(watch->ring);
+    ga_backlog_close(&watch->backlog);
     free(watch->output);
     free(watch->sum);
     free(watch->owner);
@@ -384,15 +326,15 @@ static void mark_place(struct ga_watch *watch, struct ga_run *run)
         .run = (uintptr_t)run, .windows = counters->updates + counters->skipped, .place = true};
 
     /* A block of this run ends here; of another one, or from before going back, as it is. */
-    if (watch->block.count > 0)
-        flush(watch, run,
-              watch->block.run == (uintptr_t)run && watch->block.newest == sample.windows
-                  ? ga_run_last_record(run)
-                  : NULL);
+    if (watch->block.count > 0 && watch->block.run == (uintptr_t)run &&
+        watch->block.newest == sample.windows)
+        flush_with(watch, run, ga_run_last_record(run));
+    else if (watch->block.count > 0)
+        flush(watch, NULL);
     watch->block_of = 1 + watch->since / LOOK_BLOCKS;
     watch->since = 0;
     watch->wall_ns = coarse_now_ns();
-    hand_over(watch, &sample);
+    hand_over_place(watch, &sample);
 }
 
 static int look_call(struct ga_run *run, void *arg)

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/ring.h"
+#include "console/bundle.h"
 #include "console/watch.h"
 
 /* Spans from events, oldest first. */
@@ -14,38 +15,20 @@ struct ga_span_maker {
     int64_t micro_end_ns[GA_MAX_REPLICAS]; /* of the newest micro-batch of each replica */
     uint32_t micro[GA_MAX_REPLICAS];       /* its number; 0: none yet */
 };
-/* The scalar figures of a closed window. */
-struct ga_figures {
-    uint64_t windows, update, examples;
-    int64_t time_ns, wall_ns;
-    double loss, grad_norm;
-};
-
-/*
- * Windows that are handed over together: while a run is fast, one by one they would cost more than
- * they show. What is kept of them is what a chart of their stretch would draw.
- */
-struct ga_block {
-    uintptr_t run;
-    uint64_t count, newest;          /* windows in it, and the last one's number */
-    struct ga_figures first, second; /* where the ends of the stretch are put */
-    double low, high;                /* loss; high: not finite if any is */
-    double grad_low, grad_high;
-    float replica_low[GA_WATCH_REPLICAS], replica_high[GA_WATCH_REPLICAS];
-};
 
 struct ga_watch {
     struct ga_engine *engine;
     const struct ga_bell *bell;
     struct ga_ring *ring;
     struct ga_span_maker maker;
-    /* What found the ring full: windows as one, and a place behind them. */
-    struct ga_sample held, held_place;
-    bool holds, holds_place;
+    /* What found the ring full: windows, and a place behind them. */
+    struct ga_backlog backlog;
+    struct ga_sample held_place;
+    bool holds_place;
     atomic_bool waits; /* something is held; also read by the screen's thread */
     struct ga_block block;
     uint64_t since;                     /* windows since the last look */
-    uint64_t block_of;                  /* windows that a block takes now */
+    uint64_t block_of;                  /* windows that a block takes at the least */
     int64_t wall_ns;                    /* read when a block was handed over last */
     uint64_t finished[GA_MAX_REPLICAS]; /* items that each replica had handed over last */
 

@@ -471,6 +471,30 @@ static void bursts_are_seen_whole(void **state)
         bench_close(&bench[k]);
 }
 
+/* Much more than the ring has room for: no stretch of the curve is drawn from a few rows only. */
+static void a_burst_before_the_first_look_is_drawn_evenly(void **state)
+{
+    const double updates = 300000;
+    struct bench bench;
+    size_t count = 0;
+
+    (void)state;
+    bench_open_with(&bench, true);
+    run(&bench, "set numerics fast replicas 1 accum 1 batch 50");
+    run(&bench, "run 300000");
+    look(&bench, 0, 0);
+    count = ga_samples_count(bench.samples);
+    assert_in_range(count, 4096, 4096 + 3 * 1024);
+    for (size_t row = 1; row < count; row++)
+        assert_true(ga_samples_x(bench.samples, GA_X_UPDATES, row) -
+                        ga_samples_x(bench.samples, GA_X_UPDATES, row - 1) <
+                    updates / 200);
+    assert_close(ga_samples_x(bench.samples, GA_X_UPDATES, count - 1), updates, 0);
+    assert_int_equal(ga_samples_nonfinite(bench.samples, GA_SERIES_LOSS), 0);
+    assert_int_equal(ga_samples_replicas(bench.samples), 1);
+    bench_close(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -486,6 +510,7 @@ int main(void)
         cmocka_unit_test(a_run_in_use_again_is_recalled),
         cmocka_unit_test(a_fast_run_keeps_its_extremes),
         cmocka_unit_test(bursts_are_seen_whole),
+        cmocka_unit_test(a_burst_before_the_first_look_is_drawn_evenly),
     };
 
     return ga_test_main(tests);

@@ -6,9 +6,9 @@
  * a run is fast its windows are handed over in blocks, each as three samples that hold the least,
  * the greatest and the last figures. The engine never waits: with the ring half full the bell
  * rings, and with a full ring blocks wait their turn and grow (console/bundle.h), so that extremes
- * and non-finite figures survive. A close-up is made between two events on the engine thread; the caller asks at most ten times a
- * second and after each stop. It also puts the place where the run stands into the ring, so that
- * what was drawn beyond it can be hidden at exactly the right point.
+ * and non-finite figures survive. A close-up is made between two events on the engine thread; the
+ * caller asks at most ten times a second and after each stop. It also puts the place where the run
+ * stands into the ring, so that what was drawn beyond it can be hidden at exactly the right point.
  *
  * How busy devices are comes from their monitors, on the caller's thread.
  *

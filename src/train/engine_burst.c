@@ -1,7 +1,8 @@
 /*
  * Bursts of updates within a move: as many as fit before its end, before a breakpoint or the
- * condition that it waits for changes, and as nobody asked to see one by one. The update after them
- * is made event by event, so that whoever looks finds the run as it always is.
+ * condition that it waits for changes, and as nobody asked to see one by one; and where they are on
+ * record, as have been made without a change between them. The update after them is made event by
+ * event, so that whoever looks finds the run as it always is.
  */
 #include "train/engine_internal.h"
 
@@ -37,6 +38,47 @@ static uint64_t left_of_move(const struct ga_engine *engine)
     return move->target > now ? move->target - now - 1 : 0;
 }
 
+/* Of `events`; the last update that they make is not for a burst. */
+static uint64_t updates_in(uint64_t events)
+{
+    return events < GA_BURST_EVENTS ? 0 : events / GA_BURST_EVENTS - 1;
+}
+
+static uint64_t left_of_jump(const struct ga_engine *engine)
+{
+    const struct engine_jump *jump = &engine->at->jump;
+    uint64_t now = ga_history_key(ga_run_counters(engine->at->run), jump->key);
+    uint64_t left = jump->target > now ? jump->target - now : 0;
+
+    if (jump->key == GA_KEY_EVENTS)
+        return updates_in(left);
+    return left > 0 ? left - 1 : 0;
+}
+
+/* Before the record ends, or something is to be done again. */
+static uint64_t left_of_record(const struct ga_engine *engine)
+{
+    const struct engine_slot *at = engine->at;
+    uint64_t now = ga_run_counters(at->run)->events;
+    uint64_t end = ga_history_end(at->history)->events;
+
+    if (at->cursor < ga_history_interventions(at->history)) {
+        uint64_t next = ga_history_intervention(at->history, at->cursor)->events;
+
+        end = next < end ? next : end;
+    }
+    return end > now ? updates_in(end - now) : 0;
+}
+
+static uint64_t left_of_ground(const struct ga_engine *engine)
+{
+    if (!ga_engine_breaks_new_ground(engine))
+        return left_of_record(engine);
+    return ga_history_takes_burst(engine->at->history, ga_run_counters(engine->at->run)->events)
+               ? UINT64_MAX
+               : 0;
+}
+
 static uint64_t ignored(const struct ga_observer *observer, const struct ga_run *run)
 {
     if (observer->burst)
@@ -44,18 +86,19 @@ static uint64_t ignored(const struct ga_observer *observer, const struct ga_run 
     return observer->ignores ? observer->ignores(observer->self, run) : 0;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The next updates that nobody asks to see one by one. */
 static uint64_t unseen(const struct ga_engine *engine)
 {
     uint64_t least = UINT64_MAX;
 
-    for (size_t i = 0; i < ENGINE_OBSERVERS; i++) {
-        uint64_t here = UINT64_MAX;
-
+    for (size_t i = 0; i < ENGINE_OBSERVERS; i++)
         if (ga_engine_observes(engine, &engine->observers[i]))
-            here = ignored(&engine->observers[i].observer, engine->at->run);
-        least = here < least ? here : least;
-    }
+            least = smaller(least, ignored(&engine->observers[i].observer, engine->at->run));
     return least;
 }
 
@@ -98,18 +141,18 @@ static size_t affordable(const struct ga_run *run)
     return count < (double)GA_BURST_MOST ? (size_t)count : GA_BURST_MOST;
 }
 
-/* How many updates a burst may have; 0: there is none. */
+/* How many updates a burst may have; 0: there is none. Nobody looks at a jump. */
 static size_t room(const struct ga_engine *engine)
 {
     const struct ga_run *run = engine->at->run;
-    uint64_t left = left_of_move(engine), most = 0;
+    uint64_t most = engine->seeking ? left_of_jump(engine) : left_of_move(engine);
 
-    if (left < LEAST || !ga_run_repeats(run) || !stops_take_rows(engine) ||
-        !ga_history_takes_burst(engine->at->history, ga_run_counters(run)->events))
+    if (most < LEAST || !ga_run_repeats(run) || (!engine->seeking && !stops_take_rows(engine)))
         return 0;
-    most = unseen(engine);
-    most = left < most ? left : most;
-    most = most < affordable(run) ? most : affordable(run);
+    most = smaller(most, left_of_ground(engine));
+    most = smaller(most, affordable(run));
+    if (!engine->seeking)
+        most = smaller(most, unseen(engine));
     return most < LEAST ? 0 : (size_t)most;
 }
 
@@ -120,7 +163,7 @@ static int find(struct ga_engine *engine)
     size_t most = room(engine), count = 0;
     int done = most > 0 ? ga_run_burst(run, most, engine->burst) : 0;
 
-    if (done <= 0)
+    if (done <= 0 || engine->seeking)
         return done;
     count = undisturbed(engine, (size_t)done);
     return count < (size_t)done ? ga_run_burst(run, count, engine->burst) : done;
@@ -136,18 +179,26 @@ static void tell(struct ga_engine *engine, const struct ga_burst_rows *rows)
     }
 }
 
+static int keep(struct engine_slot *at, const struct ga_burst_rows *rows)
+{
+    if (ga_history_keep_burst(at->history, rows) < 0)
+        return ga_error_code();
+    ga_history_reached(at->history, ga_run_counters(at->run));
+    return GA_OK;
+}
+
 int ga_engine_burst(struct ga_engine *engine)
 {
-    struct engine_slot *at = engine->at;
+    const bool on_new_ground = ga_engine_breaks_new_ground(engine);
     struct ga_burst_rows rows;
     int done = find(engine);
 
     if (done <= 0)
         return done;
-    ga_run_take_burst(at->run, engine->burst, &rows);
-    if (ga_history_keep_burst(at->history, &rows) < 0)
+    ga_run_take_burst(engine->at->run, engine->burst, &rows);
+    if (on_new_ground && keep(engine->at, &rows) < 0)
         return ga_error_code();
-    ga_history_reached(at->history, ga_run_counters(at->run));
-    tell(engine, &rows);
+    if (!engine->seeking)
+        tell(engine, &rows);
     return GA_OK;
 }

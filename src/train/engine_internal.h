@@ -156,8 +156,8 @@ int ga_engine_step(struct ga_engine *engine);
 /* New events up to the window's end, a letter, or the end of `*left`, with one look behind them. */
 int ga_engine_step_quickly(struct ga_engine *engine, int *left);
 
-/* engine_burst.c: on new ground, updates in a burst if there can be one; none of them ends the move
- * or is one that someone has to see by itself. */
+/* engine_burst.c: updates in a burst if there can be one, on record or beyond; none of them ends
+ * the move or is one that someone has to see by itself. */
 int ga_engine_burst(struct ga_engine *engine);
 bool ga_engine_breaks_new_ground(const struct ga_engine *engine);
 void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out);

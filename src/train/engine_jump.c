@@ -124,9 +124,14 @@ static int give_up(struct ga_engine *engine)
     return code;
 }
 
+/* One event, and a burst before it where there can be one. */
 static int step_or_refuse(struct ga_engine *engine)
 {
-    return ga_run_reproducible(engine->at->run) ? ga_engine_step(engine) : cannot_replay();
+    if (!ga_run_reproducible(engine->at->run))
+        return cannot_replay();
+    if (ga_run_at_boundary(engine->at->run) && ga_engine_burst(engine) < 0)
+        return ga_error_code();
+    return ga_engine_step(engine);
 }
 
 /* At least one event, then as many as a frame has time for, or as there are before a letter. */

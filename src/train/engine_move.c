@@ -235,13 +235,14 @@ static bool ends_anywhere(enum ga_move_kind kind)
 
 static int step(struct ga_engine *engine, int *left)
 {
-    if (!ends_anywhere(engine->at->move.move.kind) && ga_engine_breaks_new_ground(engine) &&
-        ga_run_settings(engine->at->run)->pace.kind == GA_PACE_MAX &&
-        ga_run_settings(engine->at->run)->clock == GA_CLOCK_VIRTUAL) {
-        if (ga_run_at_boundary(engine->at->run) && ga_engine_burst(engine) < 0)
-            return ga_error_code();
+    const struct ga_settings *set = ga_run_settings(engine->at->run);
+    bool quick = !ends_anywhere(engine->at->move.move.kind) && set->pace.kind == GA_PACE_MAX &&
+                 set->clock == GA_CLOCK_VIRTUAL;
+
+    if (quick && ga_run_at_boundary(engine->at->run) && ga_engine_burst(engine) < 0)
+        return ga_error_code();
+    if (quick && ga_engine_breaks_new_ground(engine))
         return ga_engine_step_quickly(engine, left);
-    }
     --*left;
     return ga_engine_step(engine);
 }

@@ -2,8 +2,10 @@
  * Collectives between cards, as the contract of the transports has it: inputs with exact sums, any
  * members, buffers on all cards. And what happens when a rank fails or never comes.
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "cards.h"
@@ -290,6 +292,52 @@ static void test_a_card_that_is_stuck(void **state)
     unsetenv("GA_CUDA_DEADLINE");
 }
 
+/* Until a lost card can be used again, which another thread brings about. */
+static void until_found(size_t card)
+{
+    const struct ga_compute *compute = test_cuda("exact");
+    const time_t until = time(NULL) + 20;
+    void *buffer = NULL;
+    while (!buffer && time(NULL) < until) {
+        ga_buffer_revive(compute);
+        buffer = ga_buffer_alloc(compute, 8, card);
+        sched_yield();
+    }
+    if (!buffer)
+        fail_msg("%s", ga_error_text());
+    compute->free(buffer);
+}
+
+/* A call that does not return holds nobody else up: its card is named and lost, and the others can
+ * be used; once it has returned the card is found again. */
+static void test_a_call_that_does_not_return(void **state)
+{
+    struct fleet f;
+    (void)state;
+    if (!test_on_the_fake() || test_cards(test_cuda("exact")) != 3)
+        ga_test_skip("three cards of the fake runtime are needed");
+    setenv("GA_CUDA_DEADLINE", "0.2", 1);
+    fleet_open(&f, 5, 100, GA_FLOAT64, 0);
+    ok(reduce(&f));
+    test_fake_set("jam=1");
+    assert_int_equal(reduce(&f), GA_EIO);
+    ga_buffer_revive(f.compute); /* too early: the call is still there */
+    assert_says("collective 2, 100 doubles: cuda:1 (replicas 1, 4) did not arrive within 0.2 s");
+    for (size_t rank = 1; rank < f.ranks; rank += 3) {
+        f.compute->free(f.buffer[rank]); /* stays with the lost card */
+        f.buffer[rank] = NULL;
+    }
+    check_reduce(&f);
+    fleet_close(&f);
+    ga_buffer_revive(f.compute);
+    test_fake_set("jam=-1");
+    until_found(1);
+    fleet_open(&f, 5, 100, GA_FLOAT64, 0);
+    check_reduce(&f);
+    fleet_close(&f);
+    unsetenv("GA_CUDA_DEADLINE");
+}
+
 /* What a caller might get wrong ends in an error, and the fake knows why. */
 static void check_planted(struct fleet *f, int code, const char *fault)
 {
@@ -332,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_a_rank_that_never_ends),
         cmocka_unit_test(test_a_rank_that_fails),
         cmocka_unit_test(test_a_card_that_is_stuck),
+        cmocka_unit_test(test_a_call_that_does_not_return),
         cmocka_unit_test(test_planted_faults),
     };
     return ga_test_main(tests);

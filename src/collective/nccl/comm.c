@@ -1,22 +1,14 @@
 #include "collective/nccl/comm.h"
 
 #include <cuda_runtime_api.h>
+#include <errno.h>
 #include <inttypes.h>
-#include <nccl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "compute/cuda/device.h"
-
-struct ga_team {
-    size_t count;
-    size_t place[GA_CUDA_PLACES];
-    ncclComm_t comm[GA_CUDA_PLACES];            /* NULL: none, or aborted */
-    struct CUevent_st *arrived[GA_CUDA_PLACES]; /* what a rank had to do before the last sum */
-};
+#include "collective/nccl/rank.h"
 
 void ga_team_version(char *out, size_t size)
 {
@@ -33,97 +25,100 @@ bool ga_team_available(void)
     return !wanted || strcmp(wanted, "0") != 0;
 }
 
-static int check(ncclResult_t result, const char *what)
-{
-    if (result == ncclSuccess || result == ncclInProgress)
-        return GA_OK;
-    return ga_cuda_host()->fail(GA_EIO,
-                                "NCCL: %s: %s (code %d); GA_NCCL=0 in the environment does without",
-                                what, ncclGetErrorString(result), (int)result);
-}
+/* ---- jobs; the lock is held ---- */
 
-/* Ranks of one thread wait for each other when they are closed, so they are in one group. */
-static int close_ranks(ncclComm_t *comm, size_t count, ncclResult_t (*close)(ncclComm_t comm))
+/* A rank that still has the job before gets this one behind it. */
+static void begin(struct ga_team *team, enum ga_rank_job job)
 {
-    int code = check(ncclGroupStart(), "opening a group");
-    if (code < 0)
-        return code;
-    for (size_t i = 0; i < count; i++) {
-        if (comm[i] && check(close(comm[i]), "closing a rank") < 0)
-            code = ga_cuda_host()->error_code();
-        comm[i] = NULL;
+    team->job = job;
+    team->jobs++;
+    for (size_t i = 0; i < team->count; i++) {
+        struct ga_rank *rank = &team->rank[i];
+        rank->busy = rank->runs;
+        rank->there = job != GA_RANK_SUM;
+        rank->failed = ncclSuccess;
+        rank->code = GA_OK;
     }
-    const ncclResult_t end = ncclGroupEnd();
-    return code == GA_OK ? check(end, "closing the ranks") : code;
+    pthread_cond_broadcast(&team->asked);
 }
 
-/* Ranks on their way out. */
-struct leaving {
-    size_t count;
-    ncclComm_t comm[GA_CUDA_PLACES];
-};
-
-static void *abort_them(void *arg)
+static bool all_through(const struct ga_team *team)
 {
-    struct leaving *leaving = arg;
-    (void)close_ranks(leaving->comm, leaving->count, ncclCommAbort);
-    free(leaving);
-    return NULL;
+    bool busy = false;
+    for (size_t i = 0; i < team->count; i++)
+        busy = busy || team->rank[i].busy;
+    return !busy;
 }
 
-/* When the time is up the thread goes on alone. */
-static void wait_for_thread(pthread_t thread)
+static bool one_failed(const struct ga_team *team)
+{
+    bool failed = false;
+    for (size_t i = 0; i < team->count; i++)
+        failed = failed || team->rank[i].failed != ncclSuccess || team->rank[i].code < 0;
+    return failed;
+}
+
+static bool through_or_failed(const struct ga_team *team)
+{
+    return all_through(team) || one_failed(team);
+}
+
+/* When as much time will have passed as is waited for a card. */
+static struct timespec deadline(double *seconds)
 {
     struct ga_cuda_patience patience;
-    struct timespec until;
+    struct timespec at;
     ga_cuda_patience_start(&patience);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)patience.limit;
-    until.tv_nsec += (long)((patience.limit - (double)(time_t)patience.limit) * 1e9);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
+    *seconds = patience.limit;
+    at = patience.start;
+    at.tv_sec += (time_t)patience.limit;
+    at.tv_nsec += (long)((patience.limit - (double)(time_t)patience.limit) * 1e9);
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
     }
-    if (pthread_timedjoin_np(thread, NULL, &until) != 0)
-        pthread_detach(thread);
+    return at;
 }
 
-/*
- * After this nothing of the team runs any more on cards that answer; the thread's error stays.
- * Aborting gives memory back, which waits without a deadline for a card that hangs: that is left to
- * a thread of its own.
- */
+/* False where the time was up first. */
+static bool wait_until(struct ga_team *team, bool (*enough)(const struct ga_team *team),
+                       const struct timespec *until)
+{
+    int code = 0;
+    while (!enough(team) && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&team->told, &team->lock, until);
+    return enough(team);
+}
+
+/* After this nothing of the team runs any more on cards that answer; the thread's error stays. */
 static int abort_all(struct ga_team *team, int code)
 {
     char text[GA_ERROR_TEXT];
-    struct leaving *leaving = calloc(1, sizeof *leaving);
-    pthread_t thread;
+    double seconds = 0;
+    const struct timespec until = deadline(&seconds);
     snprintf(text, sizeof text, "%s", ga_cuda_host()->error_text());
-    if (!leaving)
-        return ga_cuda_host()->fail((enum ga_code)code, "%s", text);
-    leaving->count = team->count;
-    memcpy(leaving->comm, team->comm, sizeof leaving->comm);
-    memset(team->comm, 0, sizeof team->comm);
-    if (pthread_create(&thread, NULL, abort_them, leaving) == 0)
-        wait_for_thread(thread);
-    else
-        abort_them(leaving);
+    pthread_mutex_lock(&team->lock);
+    atomic_store(&team->stop, true);
+    if (!team->aborted)
+        begin(team, GA_RANK_ABORT);
+    team->aborted = true;
+    (void)wait_until(team, all_through, &until);
+    pthread_mutex_unlock(&team->lock);
     return ga_cuda_host()->fail((enum ga_code)code, "%s", text);
 }
 
-/* What a wait came to, rank by rank. */
+/* ---- what a wait came to ---- */
+
 struct watch {
     struct ga_team *team;
-    const struct ga_team_sum *sum; /* NULL: the communicators alone are waited for */
+    const struct ga_team_sum *sum; /* NULL: no sum is waited for */
     const char *what;
-    bool done[GA_CUDA_PLACES];
-    ncclResult_t failed[GA_CUDA_PLACES];
 };
 
 /* "cuda:1 (replicas 1, 4)" */
 static void name_rank(const struct watch *w, size_t i, char *out, size_t size)
 {
-    const size_t place = w->team->place[i];
+    const size_t place = w->team->rank[i].place;
     char who[128] = "";
     if (w->sum && w->sum->who)
         w->sum->who(w->sum->self, place, who, sizeof who);
@@ -141,92 +136,58 @@ static void name_work(const struct watch *w, char *out, size_t size)
                  sum->type == GA_FLOAT64 ? "double" : "float");
 }
 
-/* Whether rank i is through; an error of its card, not one of NCCL's, which `failed` keeps. */
-static int look(struct watch *w, size_t i)
+enum blame { BY_ITSELF, BY_A_CALL, BY_ANOTHER, BLAMES };
+
+static bool is_to_blame(const struct ga_rank *rank, enum blame blame)
 {
-    ncclResult_t result = ncclSuccess;
-    cudaError_t error = cudaSuccess;
-    char rank[192];
-    if (check(ncclCommGetAsyncError(w->team->comm[i], &result), "asking how it is") < 0)
-        return ga_cuda_host()->error_code();
-    if (result != ncclSuccess && result != ncclInProgress)
-        w->failed[i] = result;
-    else if (result == ncclSuccess && w->sum)
-        error = cudaStreamQuery(w->sum->stream[i]);
-    w->done[i] = result == ncclSuccess && error == cudaSuccess;
-    if (error == cudaErrorNotReady) {
-        (void)cudaGetLastError();
-        return GA_OK;
-    }
-    if (ga_cuda_check((int)error, w->team->place[i], "a sum over cards") == GA_OK)
-        return GA_OK;
-    name_rank(w, i, rank, sizeof rank);
-    return ga_cuda_host()->fail_within("%s", rank);
+    if (blame == BY_A_CALL)
+        return rank->code < 0;
+    return rank->failed != ncclSuccess &&
+           (rank->failed == ncclRemoteError) == (blame == BY_ANOTHER);
 }
 
 /* Of the ranks that failed: one that did so by itself, before those that only saw it. */
-static size_t culprit(const struct watch *w)
+static const struct ga_rank *culprit(const struct ga_team *team, enum blame *blame)
 {
-    size_t first = w->team->count;
-    for (size_t i = w->team->count; i-- > 0;)
-        if (w->failed[i] != ncclSuccess && w->failed[i] != ncclRemoteError)
-            first = i;
-    for (size_t i = 0; first == w->team->count && i < w->team->count; i++)
-        if (w->failed[i] != ncclSuccess)
-            first = i;
-    return first;
+    for (*blame = BY_ITSELF; *blame < BLAMES; ++*blame)
+        for (size_t i = 0; i < team->count; i++)
+            if (is_to_blame(&team->rank[i], *blame))
+                return &team->rank[i];
+    return NULL;
 }
 
-static int fail_if_one_failed(const struct watch *w)
+static int fail_for_culprit(const struct watch *w)
 {
-    const size_t i = culprit(w);
-    char rank[192];
+    enum blame blame = BY_ITSELF;
+    const struct ga_rank *rank = culprit(w->team, &blame);
+    char name[192];
     char work[96];
-    if (i == w->team->count)
+    if (!rank)
         return GA_OK;
-    name_rank(w, i, rank, sizeof rank);
+    name_rank(w, (size_t)(rank - w->team->rank), name, sizeof name);
+    if (blame == BY_A_CALL)
+        return ga_cuda_host()->fail(rank->code, "%s: %s", name, rank->text);
     name_work(w, work, sizeof work);
-    return ga_cuda_host()->fail(GA_EIO, "NCCL: %s: %s failed: %s (code %d)", work, rank,
-                                ncclGetErrorString(w->failed[i]), (int)w->failed[i]);
+    return ga_cuda_host()->fail(GA_EIO, "NCCL: %s: %s failed: %s (code %d)", work, name,
+                                ncclGetErrorString(rank->failed), (int)rank->failed);
 }
 
-/* 0 when all are through. */
-static size_t look_at_all(struct watch *w, int *code)
-{
-    size_t left = 0;
-    for (size_t i = 0; *code == GA_OK && i < w->team->count; i++) {
-        if (!w->done[i])
-            *code = look(w, i);
-        left += !w->done[i];
-    }
-    if (*code == GA_OK)
-        *code = fail_if_one_failed(w);
-    return left;
-}
-
-/* Without a sum there is nothing to arrive at. */
-static bool has_arrived(const struct watch *w, size_t i)
-{
-    return !w->sum || cudaEventQuery(w->team->arrived[i]) == cudaSuccess;
-}
-
-/* The ranks that are not through and have, or have not, arrived; how many they are. */
+/* The busy ranks that have, or have not, arrived; how many they are. */
 static size_t list_late(const struct watch *w, bool arrived, char *out, size_t size)
 {
     size_t length = 0;
     size_t count = 0;
-    char rank[192];
+    char name[192];
     out[0] = '\0';
     for (size_t i = 0; i < w->team->count; i++) {
-        if (w->done[i] || has_arrived(w, i) != arrived)
+        if (!w->team->rank[i].busy || w->team->rank[i].there != arrived)
             continue;
-        name_rank(w, i, rank, sizeof rank);
+        name_rank(w, i, name, sizeof name);
         if (length < size)
             length +=
-                (size_t)snprintf(out + length, size - length, "%s%s", count > 0 ? ", " : "", rank);
+                (size_t)snprintf(out + length, size - length, "%s%s", count > 0 ? ", " : "", name);
         count++;
     }
-    (void)cudaGetLastError();
     return count;
 }
 
@@ -238,9 +199,11 @@ static int fail_late(const struct watch *w, double seconds)
     const size_t missing = list_late(w, false, absent, sizeof absent);
     const size_t present = list_late(w, true, stuck, sizeof stuck);
     name_work(w, work, sizeof work);
-    for (size_t i = 0; i < w->team->count; i++)
-        if (!w->done[i] && !has_arrived(w, i))
-            ga_cuda_lose(w->team->place[i], w->sum->stream[i], "a sum over cards");
+    for (size_t i = 0; i < w->team->count; i++) {
+        const struct ga_rank *rank = &w->team->rank[i];
+        if (rank->busy && !rank->there)
+            ga_cuda_lose(rank->place, rank->stream, "a sum over cards");
+    }
     if (missing == 0)
         return ga_cuda_host()->fail(GA_EIO, "NCCL: %s: no answer after %g s from %s", work, seconds,
                                     stuck);
@@ -249,78 +212,100 @@ static int fail_late(const struct watch *w, double seconds)
         work, absent, seconds, w->sum->number - 1, present > 0 ? "; there waited: " : "", stuck);
 }
 
-/* Until every rank is through; on failure all are aborted. */
-static int wait_for_all(struct ga_team *team, const struct ga_team_sum *sum, const char *what)
+/* Until every rank is through with its job. Once one has failed the others look once more, so that
+ * all is known when the culprit is named. */
+static int finish(const struct watch *w)
 {
-    struct watch w = {.team = team, .sum = sum, .what = what};
-    struct ga_cuda_patience patience;
+    struct ga_team *team = w->team;
+    double seconds = 0;
+    const struct timespec until = deadline(&seconds);
     int code = GA_OK;
-    ga_cuda_patience_start(&patience);
-    while (look_at_all(&w, &code) > 0 && code == GA_OK)
-        if (!ga_cuda_patience_wait(&patience))
-            code = fail_late(&w, patience.limit);
-    return code < 0 ? abort_all(team, code) : GA_OK;
-}
-
-static int init_ranks(struct ga_team *team)
-{
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    ncclUniqueId id;
-    int code = check(ncclGetUniqueId(&id), "making an id");
-    config.blocking = 0;
-    if (code == GA_OK)
-        code = check(ncclGroupStart(), "opening a group");
-    if (code < 0)
-        return code;
-    for (size_t i = 0; code == GA_OK && i < team->count; i++) {
-        code = ga_cuda_use(team->place[i]);
-        if (code == GA_OK)
-            code =
-                check(ncclCommInitRankConfig(&team->comm[i], (int)team->count, id, (int)i, &config),
-                      "opening a rank");
+    pthread_mutex_lock(&team->lock);
+    if (!wait_until(team, through_or_failed, &until))
+        code = fail_late(w, seconds);
+    if (one_failed(team)) {
+        atomic_store(&team->stop, true);
+        (void)wait_until(team, all_through, &until);
+        code = fail_for_culprit(w);
     }
-    const ncclResult_t end = ncclGroupEnd();
-    return code == GA_OK ? check(end, "opening the ranks") : code;
+    pthread_mutex_unlock(&team->lock);
+    return code;
 }
 
-static int open_events(struct ga_team *team)
+static int do_job(struct ga_team *team, enum ga_rank_job job, const char *what)
+{
+    const struct watch w = {.team = team, .what = what};
+    pthread_mutex_lock(&team->lock);
+    begin(team, job);
+    pthread_mutex_unlock(&team->lock);
+    return finish(&w);
+}
+
+/* ---- teams ---- */
+
+static struct ga_team *make_team(const size_t *places, size_t count)
+{
+    struct ga_team *team = calloc(1, sizeof *team);
+    pthread_condattr_t clock;
+    if (!team)
+        return NULL;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_mutex_init(&team->lock, NULL);
+    pthread_cond_init(&team->asked, NULL);
+    pthread_cond_init(&team->told, &clock);
+    pthread_condattr_destroy(&clock);
+    team->users = 1;
+    team->count = count;
+    for (size_t i = 0; i < count; i++)
+        team->rank[i] = (struct ga_rank){.team = team, .number = (int)i, .place = places[i]};
+    return team;
+}
+
+/* A thread that hangs is left alone with the team; its card is lost, if it hangs there. */
+static bool give_up(struct ga_rank *rank)
+{
+    struct ga_team *team = rank->team;
+    bool busy = false;
+    pthread_mutex_lock(&team->lock);
+    busy = rank->busy;
+    rank->given_up = busy && !rank->leaving;
+    if (rank->given_up)
+        ga_cuda_lose_call(rank->place, rank->stream, "a sum over cards");
+    pthread_mutex_unlock(&team->lock);
+    return busy;
+}
+
+static void release(struct ga_team *team)
 {
     for (size_t i = 0; i < team->count; i++) {
-        if (ga_cuda_use(team->place[i]) < 0 ||
-            ga_cuda_check((int)cudaEventCreateWithFlags(&team->arrived[i], cudaEventDisableTiming),
-                          team->place[i], "opening an event") < 0)
-            return ga_cuda_host()->error_code();
+        struct ga_rank *rank = &team->rank[i];
+        if (rank->runs && give_up(rank))
+            pthread_detach(rank->thread);
+        else if (rank->runs)
+            pthread_join(rank->thread, NULL);
     }
-    return GA_OK;
-}
-
-/* Returns at once, also where the event's work has not ended. */
-static void close_events(struct ga_team *team)
-{
-    for (size_t i = 0; i < team->count; i++)
-        if (team->arrived[i] && ga_cuda_check((int)cudaEventDestroy(team->arrived[i]),
-                                              team->place[i], "closing an event") < 0)
-            ga_cuda_note();
+    pthread_mutex_lock(&team->lock);
+    ga_team_leave(team);
 }
 
 int ga_team_open(struct ga_team **out, const size_t *places, size_t count)
 {
-    struct ga_team *team = calloc(1, sizeof *team);
+    struct ga_team *team = make_team(places, count);
     int code = GA_OK;
     *out = NULL;
     if (!team)
         return ga_cuda_host()->fail(GA_ENOMEM, "no memory for a team of %zu cards", count);
-    team->count = count;
-    memcpy(team->place, places, count * sizeof *places);
-    code = open_events(team);
+    code = ga_rank_check(ncclGetUniqueId(&team->id), "making an id");
+    for (size_t i = 0; code == GA_OK && i < count; i++)
+        code = ga_rank_start(&team->rank[i]);
+    /* No rank goes on before all are open and have what they need: a sum that waits for a rank may
+     * hold up what that rank allocates. */
     if (code == GA_OK)
-        code = init_ranks(team);
-    if (code == GA_OK)
-        code = wait_for_all(team, NULL, "opening");
+        code = do_job(team, GA_RANK_OPEN, "opening");
     if (code < 0) {
         code = abort_all(team, code);
-        close_events(team);
-        free(team);
+        release(team);
         return code;
     }
     *out = team;
@@ -331,50 +316,35 @@ void ga_team_close(struct ga_team *team)
 {
     if (!team)
         return;
-    if (ga_cuda_is_one_lost())
+    if (!team->aborted && ga_cuda_is_one_lost())
         (void)abort_all(team, GA_EIO);
-    else if (close_ranks(team->comm, team->count, ncclCommDestroy) < 0)
+    else if (!team->aborted && do_job(team, GA_RANK_CLOSE, "closing") < 0)
         ga_cuda_note();
-    close_events(team);
-    free(team);
+    release(team);
 }
 
 bool ga_team_is_on(const struct ga_team *team, const size_t *places, size_t count)
 {
-    return team && team->count == count && memcmp(team->place, places, count * sizeof *places) == 0;
-}
-
-static int start_rank(struct ga_team *team, size_t i, const struct ga_team_sum *sum)
-{
-    const ncclDataType_t kind = sum->type == GA_FLOAT64 ? ncclDouble : ncclFloat;
-    void *buffer = sum->buffer[i];
-    struct CUstream_st *stream = sum->stream[i];
-    if (ga_cuda_use(team->place[i]) < 0 ||
-        ga_cuda_check((int)cudaEventRecord(team->arrived[i], stream), team->place[i],
-                      "marking a sum's start") < 0)
-        return ga_cuda_host()->error_code();
-    if (sum->root == GA_TEAM_ALL)
-        return check(
-            ncclAllReduce(buffer, buffer, sum->count, kind, ncclSum, team->comm[i], stream),
-            "summing");
-    return check(ncclReduce(buffer, buffer, sum->count, kind, ncclSum, (int)sum->root,
-                            team->comm[i], stream),
-                 "summing");
+    bool same = team && team->count == count;
+    for (size_t i = 0; same && i < count; i++)
+        same = team->rank[i].place == places[i];
+    return same;
 }
 
 int ga_team_sum(struct ga_team *team, const struct ga_team_sum *sum)
 {
+    const struct watch w = {.team = team, .sum = sum};
     int code = GA_OK;
-    ncclResult_t end = ncclSuccess;
-    if (!team->comm[0])
+    if (team->aborted)
         return ga_cuda_host()->fail(GA_ESTATE, "NCCL: the team was aborted after a failure");
-    code = check(ncclGroupStart(), "opening a group");
-    if (code < 0)
-        return code;
-    for (size_t i = 0; code == GA_OK && i < team->count; i++)
-        code = start_rank(team, i, sum);
-    end = ncclGroupEnd();
-    if (code == GA_OK)
-        code = check(end, "starting a sum");
-    return code < 0 ? abort_all(team, code) : wait_for_all(team, sum, NULL);
+    pthread_mutex_lock(&team->lock);
+    team->sum = *sum;
+    for (size_t i = 0; i < team->count; i++) {
+        team->rank[i].buffer = sum->buffer[i];
+        team->rank[i].stream = sum->stream[i];
+    }
+    begin(team, GA_RANK_SUM);
+    pthread_mutex_unlock(&team->lock);
+    code = finish(&w);
+    return code < 0 ? abort_all(team, code) : GA_OK;
 }

@@ -1,9 +1,9 @@
 /*
- * NCCL between cards of this process: one rank on each card, all of them driven by the calling
- * thread in groups. Communicators do not block: each call is polled until it is done, fails, or has
- * taken longer than GA_CUDA_DEADLINE allows (compute/cuda/device.h); then all ranks are aborted and
- * the error names the culprit. A build without NCCL has the same functions, which
- * say so.
+ * NCCL between cards of this process: one rank on each card, each with a host thread that makes its
+ * card's calls (rank.h). Communicators do not block: each call is polled until it is done, fails,
+ * or has taken longer than GA_CUDA_DEADLINE allows (compute/cuda/device.h); then all ranks are
+ * aborted and the error names the culprit. A build without NCCL has the same functions, which say
+ * so.
  *
  * Threads: one at a time for a team.
  */

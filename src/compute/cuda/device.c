@@ -17,6 +17,7 @@ struct keep {
     atomic_bool lost[GA_CUDA_PLACES];         /* set under the lock, read without it */
     struct CUstream_st *late[GA_CUDA_PLACES]; /* of a lost card: what did not end */
     const char *what[GA_CUDA_PLACES];         /* and what that is for people */
+    size_t calls[GA_CUDA_PLACES];             /* of a lost card: that have not returned */
     bool ready[GA_CUDA_PLACES];               /* the desk has its lock and its stream */
     struct ga_cuda_desk desk[GA_CUDA_PLACES];
 };
@@ -97,6 +98,23 @@ void ga_cuda_lose(size_t place, struct CUstream_st *stream, const char *what)
     pthread_mutex_unlock(&all->lock);
 }
 
+void ga_cuda_lose_call(size_t place, struct CUstream_st *stream, const char *what)
+{
+    struct keep *all = keep();
+    ga_cuda_lose(place, stream, what);
+    pthread_mutex_lock(&all->lock);
+    all->calls[place]++;
+    pthread_mutex_unlock(&all->lock);
+}
+
+void ga_cuda_call_returned(size_t place)
+{
+    struct keep *all = keep();
+    pthread_mutex_lock(&all->lock);
+    all->calls[place]--;
+    pthread_mutex_unlock(&all->lock);
+}
+
 bool ga_cuda_is_lost(size_t place)
 {
     return place < GA_CUDA_PLACES && atomic_load(&keep()->lost[place]);
@@ -116,7 +134,8 @@ void ga_cuda_revive(void)
     pthread_mutex_lock(&all->lock);
     all->failed = false;
     for (size_t place = 0; place < GA_CUDA_PLACES; place++)
-        if (ga_cuda_is_lost(place) && cudaStreamQuery(all->late[place]) != cudaErrorNotReady)
+        if (ga_cuda_is_lost(place) && all->calls[place] == 0 &&
+            cudaStreamQuery(all->late[place]) != cudaErrorNotReady)
             atomic_store(&all->lost[place], false); /* where it failed the next call says how */
     (void)cudaGetLastError();
     pthread_mutex_unlock(&all->lock);

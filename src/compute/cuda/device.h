@@ -44,6 +44,9 @@ int ga_cuda_use(size_t place);
  * the first failure that was noted, and finds a card again whose stream has ended after all.
  */
 void ga_cuda_lose(size_t place, struct CUstream_st *stream, const char *what);
+/* The same for a call that has not returned: the card is not found again before it has. */
+void ga_cuda_lose_call(size_t place, struct CUstream_st *stream, const char *what);
+void ga_cuda_call_returned(size_t place);
 bool ga_cuda_is_lost(size_t place);
 bool ga_cuda_is_one_lost(void); /* then pinned memory stays as well, which all cards can reach */
 void ga_cuda_revive(void);

@@ -85,7 +85,7 @@ struct fake {
     size_t memory, used[FAKE_DEVICES];
     long oom, lost, hang; /* counted down to 0; -1: never */
     long absent, async;   /* ranks of NCCL; -1: none */
-    long stuck;           /* a device; -1: none */
+    long stuck, jam;      /* a device; -1: none */
     long unfused, deaf;
     bool gone;
     struct fake_block **block; /* by the address that was handed out */

@@ -4,12 +4,13 @@
  * added from the last to the first, so that a result that hangs on the order shows.
  *
  * Faults: two ranks on one card, ranks that ask for different things, buffers that are shorter than
- * the count, a rank used before it is open, a call for one of several ranks outside a group, also
- * one that closes it (real ones wait for each other there), a group that closes some and not all.
- * A group that closes ranks waits for cards that hang, as long as they do.
+ * the count, a rank used before it is open, a call outside a group for one of several ranks that a
+ * thread has, also one that closes it (real ones wait for each other there), a group that closes
+ * some and not all. Whoever closes a rank waits for the others of its team to be closed, and for
+ * its card, as long as that hangs.
  * Words for fake_set() beside those of the runtime: "absent=R": rank R never does what it is
  * asked for; "async=R": rank R fails in the background at the next collective, and its peers see
- * it.
+ * it; "jam=D": a collective's call for device D does not return until "jam=-1".
  */
 #include <nccl.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ struct call {
 struct ncclComm {
     struct team *team;
     int rank, device;
+    pthread_t thread; /* that opened it */
     ncclResult_t async;
     bool absent;
     int looks; /* how often it has been asked whether it is open */
@@ -102,12 +104,21 @@ static ncclResult_t fault(struct fake *fake, const char *text)
     return ncclInvalidUsage;
 }
 
+/* Whether another rank of the team is this thread's. */
+static bool has_another(const struct team *team, int rank)
+{
+    bool found = false;
+    for (int i = 0; !found && i < team->ranks; i++)
+        found = i != rank && team->comm[i] && pthread_equal(team->comm[i]->thread, pthread_self());
+    return found;
+}
+
 static ncclResult_t join(struct fake *fake, ncclComm_t *out, int ranks, uint64_t id, int rank)
 {
     struct team *team = team_of(id, ranks);
     int device = 0;
     (void)cudaGetDevice(&device);
-    if (depth == 0 && ranks > 1)
+    if (depth == 0 && team && has_another(team, rank))
         return fault(fake, "one of several ranks is opened outside a group");
     if (!team || team->ranks != ranks || rank < 0 || rank >= ranks || team->comm[rank])
         return fault(fake, "a rank that does not fit its team");
@@ -120,6 +131,7 @@ static ncclResult_t join(struct fake *fake, ncclComm_t *out, int ranks, uint64_t
     (*out)->team = team;
     (*out)->rank = rank;
     (*out)->device = device;
+    (*out)->thread = pthread_self();
     team->comm[rank] = *out;
     return ncclInProgress;
 }
@@ -163,20 +175,34 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *result)
     return ncclSuccess;
 }
 
+/* Without a group: until the others are closed, too, and the card rests. */
+static void wait_for_peers(struct fake *fake, const struct team *team, uint64_t id, int device)
+{
+    while (team->id == id)
+        pthread_cond_wait(&fake->resumed, &fake->lock);
+    fake_wait_for(fake, device);
+}
+
 static ncclResult_t leave(struct fake *fake, struct ncclComm *comm, bool aborted)
 {
     struct team *team = comm->team;
     const bool pending = comm->done < comm->asked;
+    const bool alone = !has_another(team, comm->rank);
+    const uint64_t id = team->id;
+    const int device = comm->device;
     for (; comm->done < comm->asked; comm->done++)
         comm->queue[comm->done % QUEUED].stream->waits = false;
     team->comm[comm->rank] = NULL;
-    team->left++;
-    closing |= 1u << comm->device;
+    team->left += depth > 0;
+    closing |= depth > 0 ? 1u << device : 0;
     if (members(team) == 0)
         team->id = 0;
+    pthread_cond_broadcast(&fake->resumed);
     free(comm);
-    if (depth == 0 && team->ranks > 1)
+    if (depth == 0 && !alone)
         return fault(fake, "one of several ranks is closed outside a group");
+    if (depth == 0)
+        wait_for_peers(fake, team, id, device);
     return pending && !aborted ? fault(fake, "a rank is closed in the middle of a collective")
                                : ncclSuccess;
 }
@@ -318,8 +344,10 @@ static ncclResult_t ask(struct fake *fake, struct ncclComm *comm, const struct c
     ncclResult_t result = check_call(fake, comm, call);
     if (result != ncclSuccess)
         return result;
-    if (depth == 0 && comm->team->ranks > 1)
+    if (depth == 0 && has_another(comm->team, comm->rank))
         return fault(fake, "a collective of one of several ranks outside a group");
+    while (fake->jam == comm->device)
+        pthread_cond_wait(&fake->resumed, &fake->lock);
     if (comm->looks < 3)
         return fault(fake, "a rank is used before it is open");
     if (fake_begin(fake, call->stream) != cudaSuccess)

@@ -16,7 +16,7 @@ static void set_word(struct fake *fake, const char *word)
         long *count;
     } counts[] = {{"oom=", &fake->oom},       {"lost=", &fake->lost},       {"hang=", &fake->hang},
                   {"absent=", &fake->absent}, {"unfused=", &fake->unfused}, {"deaf=", &fake->deaf},
-                  {"async=", &fake->async},   {"stuck=", &fake->stuck}};
+                  {"async=", &fake->async},   {"stuck=", &fake->stuck},     {"jam=", &fake->jam}};
     if (strncmp(word, "devices=", 8) == 0)
         fake->devices = (int)strtol(word + 8, NULL, 10);
     if (strncmp(word, "memory=", 7) == 0)
@@ -46,7 +46,7 @@ struct fake *fake_enter(void)
         all.ready = true;
         all.devices = 1;
         all.memory = (size_t)64 << 20;
-        all.oom = all.lost = all.hang = all.absent = all.async = all.stuck = -1;
+        all.oom = all.lost = all.hang = all.absent = all.async = all.stuck = all.jam = -1;
         if (getenv("GA_FAKE_CUDA"))
             set_words(&all, getenv("GA_FAKE_CUDA"));
     }

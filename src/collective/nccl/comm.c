@@ -1,8 +1,8 @@
 #include "collective/nccl/comm.h"
 
-#include <cuda_runtime_api.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <nccl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void begin(struct ga_team *team, enum ga_rank_job job)
         struct ga_rank *rank = &team->rank[i];
         rank->busy = rank->runs;
         rank->there = job != GA_RANK_SUM;
-        rank->failed = ncclSuccess;
+        rank->failed = 0;
         rank->code = GA_OK;
     }
     pthread_cond_broadcast(&team->asked);
@@ -54,7 +54,7 @@ static bool one_failed(const struct ga_team *team)
 {
     bool failed = false;
     for (size_t i = 0; i < team->count; i++)
-        failed = failed || team->rank[i].failed != ncclSuccess || team->rank[i].code < 0;
+        failed = failed || team->rank[i].failed != 0 || team->rank[i].code < 0;
     return failed;
 }
 
@@ -142,8 +142,7 @@ static bool is_to_blame(const struct ga_rank *rank, enum blame blame)
 {
     if (blame == BY_A_CALL)
         return rank->code < 0;
-    return rank->failed != ncclSuccess &&
-           (rank->failed == ncclRemoteError) == (blame == BY_ANOTHER);
+    return rank->failed != 0 && (rank->failed == (int)ncclRemoteError) == (blame == BY_ANOTHER);
 }
 
 /* Of the ranks that failed: one that did so by itself, before those that only saw it. */
@@ -169,7 +168,7 @@ static int fail_for_culprit(const struct watch *w)
         return ga_cuda_host()->fail(rank->code, "%s: %s", name, rank->text);
     name_work(w, work, sizeof work);
     return ga_cuda_host()->fail(GA_EIO, "NCCL: %s: %s failed: %s (code %d)", work, name,
-                                ncclGetErrorString(rank->failed), (int)rank->failed);
+                                ncclGetErrorString((ncclResult_t)rank->failed), rank->failed);
 }
 
 /* The busy ranks that have, or have not, arrived; how many they are. */
@@ -292,11 +291,13 @@ static void release(struct ga_team *team)
 int ga_team_open(struct ga_team **out, const size_t *places, size_t count)
 {
     struct ga_team *team = make_team(places, count);
+    ncclUniqueId id = {{0}};
     int code = GA_OK;
     *out = NULL;
     if (!team)
         return ga_cuda_host()->fail(GA_ENOMEM, "no memory for a team of %zu cards", count);
-    code = ga_rank_check(ncclGetUniqueId(&team->id), "making an id");
+    code = ga_rank_check((int)ncclGetUniqueId(&id), "making an id");
+    memcpy(team->id, &id, sizeof id);
     for (size_t i = 0; code == GA_OK && i < count; i++)
         code = ga_rank_start(&team->rank[i]);
     /* No rank goes on before all are open and have what they need: a sum that waits for a rank may

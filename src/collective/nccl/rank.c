@@ -1,16 +1,20 @@
 #include "collective/nccl/rank.h"
 
 #include <cuda_runtime_api.h>
+#include <nccl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-int ga_rank_check(ncclResult_t result, const char *what)
+_Static_assert(sizeof(ncclUniqueId) == GA_RANK_ID_BYTES, "an id fits its place");
+
+int ga_rank_check(int result, const char *what)
 {
-    if (result == ncclSuccess || result == ncclInProgress)
+    if (result == (int)ncclSuccess || result == (int)ncclInProgress)
         return GA_OK;
     return ga_cuda_host()->fail(GA_EIO,
                                 "NCCL: %s: %s (code %d); GA_NCCL=0 in the environment does without",
-                                what, ncclGetErrorString(result), (int)result);
+                                what, ncclGetErrorString((ncclResult_t)result), result);
 }
 
 void ga_team_leave(struct ga_team *team)
@@ -47,7 +51,7 @@ static void note_there(struct ga_rank *rank)
 static void note_failed(struct ga_rank *rank, ncclResult_t result)
 {
     pthread_mutex_lock(&rank->team->lock);
-    rank->failed = result;
+    rank->failed = (int)result;
     pthread_cond_broadcast(&rank->team->told);
     pthread_mutex_unlock(&rank->team->lock);
 }
@@ -58,7 +62,7 @@ static ncclResult_t ask(struct ga_rank *rank)
     ncclResult_t result = ncclInProgress;
     const ncclResult_t asked = ncclCommGetAsyncError(rank->comm, &result);
     if (asked != ncclSuccess) {
-        (void)ga_rank_check(asked, "asking how it is");
+        (void)ga_rank_check((int)asked, "asking how it is");
         note(rank);
         return asked;
     }
@@ -113,12 +117,14 @@ static void open_rank(struct ga_rank *rank)
 {
     struct ga_team *team = rank->team;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    ncclUniqueId id;
+    memcpy(&id, team->id, sizeof id);
     config.blocking = 0;
     if (ga_cuda_use(rank->place) < 0 ||
         ga_cuda_check((int)cudaEventCreateWithFlags(&rank->arrived, cudaEventDisableTiming),
                       rank->place, "opening an event") < 0 ||
         ga_rank_check(
-            ncclCommInitRankConfig(&rank->comm, (int)team->count, team->id, rank->number, &config),
+            ncclCommInitRankConfig(&rank->comm, (int)team->count, id, rank->number, &config),
             "opening a rank") < 0)
         note(rank);
     else
@@ -138,8 +144,8 @@ static int start_sum(struct ga_rank *rank)
         return ga_rank_check(
             ncclAllReduce(buffer, buffer, sum->count, kind, ncclSum, rank->comm, rank->stream),
             "summing");
-    return ga_rank_check(ncclReduce(buffer, buffer, sum->count, kind, ncclSum, (int)sum->root,
-                                    rank->comm, rank->stream),
+    return ga_rank_check((int)ncclReduce(buffer, buffer, sum->count, kind, ncclSum, (int)sum->root,
+                                         rank->comm, rank->stream),
                          "summing");
 }
 
@@ -162,7 +168,7 @@ static void close_event(struct ga_rank *rank)
 
 static void end_rank(struct ga_rank *rank, ncclResult_t (*end)(ncclComm_t comm))
 {
-    if (rank->comm && ga_rank_check(end(rank->comm), "closing a rank") < 0)
+    if (rank->comm && ga_rank_check((int)end(rank->comm), "closing a rank") < 0)
         note(rank);
     rank->comm = NULL;
     close_event(rank);

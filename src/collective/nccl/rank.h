@@ -14,12 +14,15 @@
 #ifndef GA_COLLECTIVE_NCCL_RANK_H
 #define GA_COLLECTIVE_NCCL_RANK_H
 
-#include <nccl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "collective/nccl/comm.h"
 #include "compute/cuda/device.h"
+
+struct ncclComm;
+
+#define GA_RANK_ID_BYTES 128 /* of what ranks find each other by, an ncclUniqueId */
 
 enum ga_rank_job { GA_RANK_OPEN, GA_RANK_SUM, GA_RANK_CLOSE, GA_RANK_ABORT };
 
@@ -28,7 +31,7 @@ struct ga_rank {
     int number;
     size_t place;
     pthread_t thread;
-    ncclComm_t comm; /* job; NULL: none yet, or none any more */
+    struct ncclComm *comm; /* job; NULL: none yet, or none any more */
     struct CUevent_st
         *arrived; /* job: behind what the card had to do before the sum; NULL: none yet */
     void *buffer; /* job: of the sum */
@@ -38,7 +41,7 @@ struct ga_rank {
     bool leaving;               /* it is closed or aborted, and has no use for its stream */
     bool given_up;              /* by the owner, while it was busy and not leaving */
     bool there;                 /* what the card had to do before the sum is done */
-    ncclResult_t failed;        /* what NCCL says went wrong in the background */
+    int failed;                 /* what NCCL says went wrong in the background; 0: nothing */
     enum ga_code code;          /* another failure, with its text; GA_OK: none */
     char text[GA_ERROR_TEXT];
 };
@@ -50,7 +53,7 @@ struct ga_team {
     size_t users;         /* the owner and the threads */
     uint64_t jobs;        /* asked for so far */
     enum ga_rank_job job; /* the last one */
-    ncclUniqueId id;
+    char id[GA_RANK_ID_BYTES];
     struct ga_team_sum sum; /* of the job; its arrays are not looked at any more */
     atomic_bool stop;       /* whoever waits for NCCL looks once more, and gives up */
     bool aborted;
@@ -58,8 +61,8 @@ struct ga_team {
     struct ga_rank rank[GA_CUDA_PLACES];
 };
 
-/* GA_OK for what is no failure of a non-blocking call. */
-int ga_rank_check(ncclResult_t result, const char *what);
+/* GA_OK for what is no failure of a non-blocking call, by its ncclResult_t. */
+int ga_rank_check(int result, const char *what);
 
 /* Starts the thread of a rank; it is one of the team's users from then on. */
 int ga_rank_start(struct ga_rank *rank);

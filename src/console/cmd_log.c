@@ -30,17 +30,53 @@ static void record(void *self, struct ga_run *run, const struct ga_update_record
     ga_log_record_run(self, run, record_made);
 }
 
-static void record_with_seats(void *self, struct ga_run *run,
-                              const struct ga_update_record *record_made)
+static void record_burst(void *self, struct ga_run *run, const struct ga_burst_rows *rows)
 {
-    struct ga_log_watch *watch = self;
+    (void)run;
+    ga_log_record_burst(self, rows);
+}
+
+static uint64_t room(void *self, const struct ga_run *run)
+{
+    (void)run;
+    return ga_log_room(self);
+}
+
+static uint64_t skips(void *self, const struct ga_run *run)
+{
+    return ga_log_skips(self, ga_run_counters(run)->updates);
+}
+
+static void note_seats(struct ga_log_watch *watch, struct ga_run *run)
+{
     const size_t replicas = ga_run_replicas(run);
     pthread_mutex_lock(&watch->lock);
     watch->present = replicas < watch->count ? replicas : watch->count;
     for (size_t r = 0; r < watch->present; r++)
         ga_run_seat(run, r, &watch->seat[r]);
     pthread_mutex_unlock(&watch->lock);
+}
+
+static void record_with_seats(void *self, struct ga_run *run,
+                              const struct ga_update_record *record_made)
+{
+    struct ga_log_watch *watch = self;
+    note_seats(watch, run);
     ga_log_record_run(watch->log, run, record_made);
+}
+
+static void record_burst_with_seats(void *self, struct ga_run *run,
+                                    const struct ga_burst_rows *rows)
+{
+    struct ga_log_watch *watch = self;
+    note_seats(watch, run);
+    ga_log_record_burst(watch->log, rows);
+}
+
+static uint64_t room_with_seats(void *self, const struct ga_run *run)
+{
+    (void)run;
+    return ga_log_room(((struct ga_log_watch *)self)->log);
 }
 
 /* Seats that are gone read as not known. */
@@ -237,13 +273,22 @@ static int find_place(const struct ga_console *console, const char *path, size_t
     return 0;
 }
 
-static int observe(struct ga_console *console, size_t k)
+/* What a format has of single replicas is not told by rows. */
+static int observe(struct ga_console *console, size_t k, const struct ga_log_format *format)
 {
     struct ga_log_watch *watch = console->log_watch[k];
-    struct ga_observer observer = {.update = record, .self = console->log[k]};
+    struct ga_observer observer = {
+        .update = record, .burst = record_burst, .leaves = room, .self = console->log[k]};
     if (watch) {
         watch->log = console->log[k];
-        observer = (struct ga_observer){.update = record_with_seats, .self = watch};
+        observer = (struct ga_observer){.update = record_with_seats,
+                                        .burst = record_burst_with_seats,
+                                        .leaves = room_with_seats,
+                                        .self = watch};
+    }
+    if (format->replica) {
+        observer.burst = NULL;
+        observer.leaves = watch ? NULL : skips;
     }
     return ga_engine_observe_runs(console->engine, GA_OBSERVE_RUN, &observer);
 }
@@ -268,7 +313,7 @@ static int start_log(struct ga_console *console, size_t count, const char *const
     if (code == 0)
         code = ga_log_open(&console->log[k], word[1], &options);
     if (code == 0)
-        code = observe(console, k);
+        code = observe(console, k, options.format);
     if (code < 0) {
         close_log(console, k);
         return code;

@@ -68,7 +68,7 @@ static void observe(void *self, struct ga_run *run, const struct ga_update_recor
 }
 
 /* Updates until the next one that is logged. */
-static uint64_t ignores(void *self, const struct ga_run *run)
+static uint64_t leaves(void *self, const struct ga_run *run)
 {
     const uint64_t every = (uint64_t)ga_run_settings(run)->log_every;
     (void)self;
@@ -100,7 +100,7 @@ void ga_feed_close(struct ga_feed *feed)
 
 struct ga_observer ga_feed_observer(struct ga_feed *feed)
 {
-    return (struct ga_observer){.update = observe, .ignores = ignores, .self = feed};
+    return (struct ga_observer){.update = observe, .leaves = leaves, .self = feed};
 }
 
 void ga_feed_columns(struct ga_feed *feed, struct ga_columns *out)

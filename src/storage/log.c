@@ -279,6 +279,32 @@ void ga_log_record_run(struct ga_log *log, struct ga_run *run,
     }
 }
 
+uint64_t ga_log_skips(const struct ga_log *log, uint64_t updates_made)
+{
+    return log->options.every - 1 - updates_made % log->options.every;
+}
+
+void ga_log_record_burst(struct ga_log *log, const struct ga_burst_rows *rows)
+{
+    struct ga_update_record record;
+
+    for (uint64_t k = ga_log_skips(log, rows->before.update); k < rows->count;
+         k += log->options.every) {
+        ga_burst_record(&rows->before, k + 1, rows->span_ns, &rows->row[k], &record);
+        ga_log_record(log, &record);
+    }
+}
+
+uint64_t ga_log_room(const struct ga_log *log)
+{
+    const size_t waiting = ga_ring_count(log->ring), all = log->options.ring_records;
+    const uint64_t room = waiting < all ? all - waiting : 0;
+    if (atomic_load_explicit(&log->failed, memory_order_relaxed) ||
+        room > UINT64_MAX / log->options.every)
+        return UINT64_MAX;
+    return room * log->options.every;
+}
+
 void ga_log_status(struct ga_log *log, struct ga_log_status *out)
 {
     memset(out, 0, sizeof *out);

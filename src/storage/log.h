@@ -9,8 +9,8 @@
  * (disk full, reader gone, no room within the patience) keeps its first error, drops what comes
  * later and holds no one. After `back` update numbers fall and lines repeat, as the training did.
  *
- * Threads: ga_log_record() belongs to one thread (the engine); ga_log_status() to any; open and
- * close to the owner, with no ga_log_record() under way or to come at close.
+ * Threads: ga_log_record...() and ga_log_room() belong to one thread (the engine); ga_log_status()
+ * to any; open and close to the owner, with no ga_log_record...() under way or to come at close.
  */
 #ifndef GA_STORAGE_LOG_H
 #define GA_STORAGE_LOG_H
@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "train/burst.h"
 #include "train/devices.h"
 #include "train/run.h"
 
@@ -82,6 +83,14 @@ void ga_log_record(struct ga_log *log, const struct ga_update_record *record);
 #define GA_LOG_REPLICAS 64
 void ga_log_record_run(struct ga_log *log, struct ga_run *run,
                        const struct ga_update_record *record);
+
+/* Of a burst, where the format has nothing of single replicas; the records are those of its
+ * updates. ga_log_room(): of so many next updates at once it holds no one. */
+void ga_log_record_burst(struct ga_log *log, const struct ga_burst_rows *rows);
+uint64_t ga_log_room(const struct ga_log *log);
+
+/* Updates until the next one that it records, that one not counted. */
+uint64_t ga_log_skips(const struct ga_log *log, uint64_t updates_made);
 
 struct ga_log_status {
     uint64_t records;      /* taken */

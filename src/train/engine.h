@@ -182,10 +182,11 @@ enum ga_observed {
  */
 struct ga_observer {
     void (*update)(void *self, struct ga_run *run, const struct ga_update_record *record);
-    /* Likewise of many at once, the run being behind the last. Or, with NULL, how many of the next
-     * updates it does not care for, and is not told of. Both NULL: it is called for each. */
+    /* Likewise of many at once, the run being behind the last; NULL: it cannot be told so. */
     void (*burst)(void *self, struct ga_run *run, const struct ga_burst_rows *rows);
-    uint64_t (*ignores)(void *self, const struct ga_run *run);
+    /* How many of the next updates need not be made one by one: with `burst`, what it takes at
+     * once; without, what it is not told of. NULL: any number with `burst`, none without. */
+    uint64_t (*leaves)(void *self, const struct ga_run *run);
     void *self;
 };
 int ga_engine_observe(struct ga_engine *engine, const struct ga_observer *observer); /* CURRENT */

@@ -79,11 +79,11 @@ static uint64_t left_of_ground(const struct ga_engine *engine)
                : 0;
 }
 
-static uint64_t ignored(const struct ga_observer *observer, const struct ga_run *run)
+static uint64_t left_by(const struct ga_observer *observer, const struct ga_run *run)
 {
-    if (observer->burst)
-        return UINT64_MAX;
-    return observer->ignores ? observer->ignores(observer->self, run) : 0;
+    if (observer->leaves)
+        return observer->leaves(observer->self, run);
+    return observer->burst ? UINT64_MAX : 0;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -98,7 +98,7 @@ static uint64_t unseen(const struct ga_engine *engine)
 
     for (size_t i = 0; i < ENGINE_OBSERVERS; i++)
         if (ga_engine_observes(engine, &engine->observers[i]))
-            least = smaller(least, ignored(&engine->observers[i].observer, engine->at->run));
+            least = smaller(least, left_by(&engine->observers[i].observer, engine->at->run));
     return least;
 }
 

@@ -101,6 +101,30 @@ static void every_n_takes_multiples_and_all_skipped(void **unused)
     ga_test_folder_remove(folder);
 }
 
+/* A burst counts only for the updates that the log wants, and those find room. */
+static void a_burst_is_recorded_as_its_updates(void **unused)
+{
+    (void)unused;
+    char *folder = ga_test_folder(), *path = ga_test_path(folder, "log.csv");
+    struct ga_burst_row row[25] = {{0}};
+    const struct ga_burst_rows rows = {sample, row, 25, 1000};
+    struct ga_log *log =
+        open_log(path, "csv", (struct ga_log_options){.every = 5, .ring_records = 8});
+    struct ga_log_status status;
+    assert_int_equal(ga_log_room(log), 40);
+    assert_int_equal(ga_log_skips(log, 12), 2);
+    assert_int_equal(ga_log_skips(log, 14), 0);
+    assert_int_equal(ga_log_skips(log, 15), 4);
+    ga_log_record_burst(log, &rows);
+    ga_log_status(log, &status);
+    assert_int_equal(status.records, 5);
+    assert_int_equal(status.held, 0);
+    assert_int_equal(ga_log_close(log), GA_OK);
+    assert_file_updates(path, 15, 35, 5);
+    free(path);
+    ga_test_folder_remove(folder);
+}
+
 static void an_existing_file_is_emptied(void **unused)
 {
     (void)unused;
@@ -377,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_lost_in_a_small_ring),
         cmocka_unit_test(every_n_takes_multiples_and_all_skipped),
+        cmocka_unit_test(a_burst_is_recorded_as_its_updates),
         cmocka_unit_test(an_existing_file_is_emptied),
         cmocka_unit_test(records_reach_the_file_by_themselves),
         cmocka_unit_test(a_log_may_say_how_busy_seats_are),

@@ -202,7 +202,7 @@ static void test_after_a_load(void **state)
     ga_twins_close(&twins);
 }
 
-static uint64_t ignores(void *self, const struct ga_run *run)
+static uint64_t leaves(void *self, const struct ga_run *run)
 {
     (void)self;
     return 99 - ga_run_counters(run)->updates % 100;
@@ -218,7 +218,7 @@ static void see_hundreds(void *self, struct ga_run *run, const struct ga_update_
 static void test_observers_that_ignore_some(void **state)
 {
     uint64_t hundreds = 0;
-    struct ga_observer observer = {.update = see_hundreds, .ignores = ignores, .self = &hundreds};
+    struct ga_observer observer = {.update = see_hundreds, .leaves = leaves, .self = &hundreds};
     struct ga_twins twins;
 
     (void)state;

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "compute/net.h"
+#include "compute/step.h"
 
 enum ga_type { GA_FLOAT32, GA_FLOAT64 };
 size_t ga_type_bytes(enum ga_type type);
@@ -62,23 +63,6 @@ void ga_tally_add(struct ga_tally *to, const struct ga_tally *from);
 double ga_tally_loss_sum(const struct ga_tally *tally);
 double ga_tally_weight_sum(const struct ga_tally *tally);
 
-/* One optimizer step, scalars already rounded to float where they meet a tensor. */
-enum ga_step_kind { GA_STEP_SGD, GA_STEP_ADAM, GA_STEP_ADAMW };
-struct ga_step {
-    enum ga_step_kind kind;
-    float gradient_scale; /* clip; exactly 1 when not clipped: then it is not multiplied in */
-    bool scaled;          /* whether gradient_scale is applied */
-    float lr;             /* sgd: lr; adamw: unused */
-    float momentum;       /* sgd: 0 = no buffer touched */
-    bool nesterov;
-    float weight_decay; /* sgd, adam: g += wd * w; 0 = not applied */
-    float decay_factor; /* adamw: w *= 1 - lr*wd */
-    float beta1, one_minus_beta1, beta2, one_minus_beta2;
-    float step_size;  /* adam: lr / (1 - beta1^t) */
-    float root_bias2; /* adam: sqrt(1 - beta2^t) */
-    float epsilon;
-};
-
 /* Blocks of `parameters` floats of optimizer state: sgd with momentum 1, adam and adamw 2, else 0.
  */
 size_t ga_step_state_blocks(enum ga_step_kind kind, float momentum);
@@ -100,14 +84,15 @@ struct ga_step_blocks {
 /* One update of a burst, loss and gradient as accumulate() and its tally tell them. */
 struct ga_burst_row {
     double loss;        /* mean over the batch, weighted, at the weights before the update */
-    double grad_norm;   /* |g| = |own sums| / weight */
+    double grad_norm;   /* |g| = |own sums| / weight, as accumulate() or mean() tells it */
     double update_norm; /* |new w - w| */
     double param_norm;  /* |new w| */
 };
 
 /*
- * A burst: updates that each take one step on the gradient of the same batch, all in host memory.
- * `new_weights` and `new_state` hold what the last one leads to; they overlap nothing.
+ * A burst: updates that each take one step on the gradient of the same batch. Blocks are memory of
+ * the host, which the device may hold; `new_weights` and `new_state` get what the last one leads
+ * to, and overlap nothing.
  */
 struct ga_burst {
     struct ga_batch batch;
@@ -159,8 +144,9 @@ struct ga_device_memory {
 
     /*
      * The first failure of a call that returns no code (add, clear, mean, read_sums, step,
-     * measure), of fetch(), or of the device itself, since the program started; 0 while there is
-     * none. The call has then left its results undefined; mean() and what is measured are NaN.
+     * measure, burst), of fetch(), or of the device itself, since the program started; 0 while
+     * there is none. The call has then left its results undefined; mean() and what is measured are
+     * NaN.
      */
     int (*poll)(void);
     /* Forgets that failure, and tries again the devices that did not answer: for a run that starts
@@ -250,9 +236,10 @@ struct ga_compute {
                       double *squares);
 
     /*
-     * Does the burst's updates to the last bit as accumulate(), mean() and step() would,
-     * and returns how many: it stops before one whose loss or gradient is not finite, and at 0
-     * where the net is too large for this to be of use (the new blocks are then not written).
+     * Does the burst's updates to the last bit as accumulate() (or gradient(), where there is no
+     * such function), mean() and step() would, and returns how many: it stops before one whose loss
+     * or gradient is not finite, and at 0 where the net is too large for this to be of use (the new
+     * blocks are then not written). A device that fails returns 0, too, and tells it by poll().
      */
     size_t (*burst)(struct ga_context *context, const struct ga_burst *burst);
 };

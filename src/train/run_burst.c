@@ -112,6 +112,10 @@ int ga_run_burst(struct ga_run *run, size_t count, struct ga_burst_row *row)
         return 0;
     if (ga_version_room(&next, run->net.parameters, run->server->state_blocks) < 0)
         return ga_error_code();
+    if (ga_version_hold(next, run->compute) < 0) {
+        ga_version_close(next);
+        return ga_error_code();
+    }
     done = compute_exactly(run, next, count, row);
     if (done > 0) {
         next->norm = row[done - 1].param_norm;

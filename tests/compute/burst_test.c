@@ -1,7 +1,8 @@
 /*
  * A burst gives the same bits as its updates made one by one with accumulate, mean_part and
- * step_part: every activation, optimizer and kind of small net, and it ends before an update that
- * must not be. Run once for each instruction set, by GA_CPU_KERNEL.
+ * step_part, or gradient, mean and step where a device has no others: every activation, optimizer
+ * and kind of small net, held blocks, and it ends before an update that must not be. Run once for
+ * each instruction set, by GA_CPU_KERNEL, and for the device that GA_TEST_DEVICE names.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,13 @@
 
 static const struct ga_compute *device(void)
 {
-    return ga_compute_find("cpu", "fast");
+    const char *name = getenv("GA_TEST_DEVICE");
+    return ga_compute_find(name ? name : "cpu", "fast");
+}
+
+static bool on_cards(void)
+{
+    return device()->memory != NULL;
 }
 
 static const struct {
@@ -121,33 +128,62 @@ static void problem_close(struct problem *p)
     free(p->example_weights);
 }
 
+static void ok(int code)
+{
+    if (code < 0)
+        fail_msg("%s", ga_error_text());
+}
+
+static void find_gradient(struct problem *p, void *sums, float *gradient, struct ga_burst_row *row)
+{
+    const struct ga_part all = {0, p->net.parameters};
+    const void *const one = sums;
+    struct ga_tally tally;
+    double square = 0;
+    if (device()->accumulate)
+        ok(device()->accumulate(p->context, p->weights[0], &p->batch, NULL, sums, &tally, &square));
+    else
+        ok(device()->gradient(p->context, p->weights[0], &p->batch, GA_ASSIGN, sums, &tally));
+    p->weight = ga_tally_weight_sum(&tally);
+    row->loss = ga_tally_loss_sum(&tally) / p->weight;
+    row->grad_norm = sqrt(square) / p->weight;
+    if (device()->mean_part)
+        device()->mean_part(&one, 1, p->weight, &all, gradient, &square, NULL);
+    else
+        row->grad_norm = device()->mean(&p->net, sums, p->weight, gradient);
+}
+
+static void take_step(struct problem *p, const struct ga_step *step, const float *gradient,
+                      struct ga_burst_row *row)
+{
+    const size_t n = p->net.parameters;
+    const struct ga_part all = {0, n};
+    const struct ga_step_blocks blocks = {gradient, p->weights[0], p->state[0], p->weights[1],
+                                          p->state[1]};
+    double squares[2];
+    if (device()->step_part) {
+        device()->step_part(&p->net, step, &blocks, &all, squares);
+        row->update_norm = sqrt(squares[0]);
+        row->param_norm = sqrt(squares[1]);
+        return;
+    }
+    device()->step(&p->net, step, gradient, p->weights[0], p->state[0], p->weights[1], p->state[1]);
+    row->update_norm = ga_norm_of_difference(p->weights[1], p->weights[0], n);
+    row->param_norm = ga_norm(p->weights[1], n);
+}
+
 /* One update by the functions that the engine calls: from weights[0] and state[0] back to them. */
 static void update(struct problem *p, const struct ga_step *step, struct ga_burst_row *row)
 {
     const size_t bytes = p->net.parameters * sizeof(float);
-    const struct ga_part all = {0, p->net.parameters};
-    float *sums = device()->alloc(bytes);
-    float *gradient = device()->alloc(bytes);
-    const struct ga_step_blocks blocks = {gradient, p->weights[0], p->state[0], p->weights[1],
-                                          p->state[1]};
-    const void *const one = sums;
-    struct ga_tally tally;
-    double square = 0;
-    double squares[2];
-    assert_int_equal(
-        device()->accumulate(p->context, p->weights[0], &p->batch, NULL, sums, &tally, &square),
-        GA_OK);
-    p->weight = ga_tally_weight_sum(&tally);
-    row->loss = ga_tally_loss_sum(&tally) / p->weight;
-    row->grad_norm = sqrt(square) / p->weight;
-    device()->mean_part(&one, 1, p->weight, &all, gradient, &square, NULL);
-    device()->step_part(&p->net, step, &blocks, &all, squares);
-    row->update_norm = sqrt(squares[0]);
-    row->param_norm = sqrt(squares[1]);
+    void *sums = device()->alloc(bytes);
+    float *gradient = test_floats(p->net.parameters, 0, 1);
+    find_gradient(p, sums, gradient, row);
+    take_step(p, step, gradient, row);
     memcpy(p->weights[0], p->weights[1], bytes);
     memcpy(p->state[0], p->state[1], sizeof p->state[0]);
     device()->free(sums);
-    device()->free(gradient);
+    free(gradient);
 }
 
 static void one_by_one(struct problem *p, size_t steps_given, struct ga_burst_row *row)
@@ -189,12 +225,14 @@ static void check_same(struct problem *p, size_t steps_given)
     assert_memory_equal(weights, p->weights[0], parameters * sizeof(float));
     assert_memory_equal(state, p->state[0], states * parameters * sizeof(float));
     assert_true(isfinite(want[UPDATES - 1].loss));
+    ok(ga_buffer_poll(device()));
 }
 
 static void test_same_bits(void **state)
 {
     (void)state;
-    for (size_t variant = 0; variant < sizeof shapes / sizeof shapes[0] * STEPS * 5; variant++) {
+    for (size_t variant = 0; variant < sizeof shapes / sizeof shapes[0] * STEPS * 5;
+         variant += ga_test_stride() | 1) {
         const size_t s = variant % (sizeof shapes / sizeof shapes[0]);
         const struct ga_net net =
             test_mlp(shapes[s].layers, shapes[s].widths, (enum ga_net_activation)(variant / 8 % 5),
@@ -211,9 +249,78 @@ static void test_a_quadratic(void **state)
     const struct ga_net net = test_quadratic(5);
     struct problem p;
     (void)state;
+    if (on_cards())
+        ga_test_skip("cards make no bursts of it");
     problem_open(&p, &net, &steps[0], 0);
     check_same(&p, 1);
     problem_close(&p);
+}
+
+/* More parameters than a block of the norms has. */
+static void test_several_blocks(void **state)
+{
+    const size_t widths[] = {9, 25, 3};
+    (void)state;
+    for (int activation = 0; activation <= GA_ACT_IDENTITY; activation++)
+        for (size_t s = 0; s < STEPS; s += ga_test_stride()) {
+            const struct ga_net net = test_mlp(2, widths, (enum ga_net_activation)activation,
+                                               s % 2 ? GA_LOSS_XENT : GA_LOSS_MSE, true);
+            struct problem p;
+            problem_open(&p, &net, &steps[s], 2);
+            check_same(&p, UPDATES);
+            problem_close(&p);
+        }
+}
+
+/* Blocks that the device holds: what one burst leaves there is what the next one begins with. */
+static void check_held(struct problem *p)
+{
+    enum { HALF = UPDATES / 2 };
+    const size_t bytes = p->net.parameters * sizeof(float);
+    const size_t states = ga_step_state_blocks(p->step->kind, p->step->momentum) * bytes;
+    float *block[2][3] = {
+        {test_floats(MOST, 1, 1), test_floats(MOST, 1, 1), test_floats(MOST, 1, 1)},
+        {test_floats(MOST, 1, 1), test_floats(MOST, 1, 1), test_floats(MOST, 1, 1)}};
+    struct ga_burst_row want[UPDATES];
+    struct ga_burst_row got[UPDATES];
+    one_by_one(p, UPDATES, want);
+    memcpy(block[0][0], p->first, bytes);
+    memset(block[1][0], 0, states);
+    for (size_t k = 0; k < (states > 0 ? 6 : 3); k++)
+        ok(ga_buffer_hold(device(), block[k / 3][k % 3], k < 3 ? bytes : states));
+    for (size_t half = 0; half < 2; half++) {
+        const struct ga_burst burst = {.batch = p->batch,
+                                       .step = p->step + half * HALF,
+                                       .steps = HALF,
+                                       .weights = block[0][half],
+                                       .state = block[1][half],
+                                       .new_weights = block[0][half + 1],
+                                       .new_state = block[1][half + 1],
+                                       .row = got + half * HALF,
+                                       .count = HALF};
+        assert_int_equal(device()->burst(p->context, &burst), HALF);
+    }
+    ga_buffer_fetch(device(), block[0][2]);
+    ga_buffer_fetch(device(), block[1][2]);
+    assert_memory_equal(got, want, sizeof got);
+    assert_memory_equal(block[0][2], p->weights[0], bytes);
+    assert_memory_equal(block[1][2], p->state[0], states);
+    for (size_t k = 0; k < 6; k++) {
+        ga_buffer_release(device(), block[k / 3][k % 3]);
+        free(block[k / 3][k % 3]);
+    }
+}
+
+static void test_held_blocks(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < STEPS; s++) {
+        const struct ga_net net = test_mlp(2, shapes[s].widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+        struct problem p;
+        problem_open(&p, &net, &steps[s], s);
+        check_held(&p);
+        problem_close(&p);
+    }
 }
 
 /* The largest rate that there is: it ends where plain updates would give what is not finite. */
@@ -247,7 +354,8 @@ static void test_ends_before_what_is_not_finite(void **state)
     }
 }
 
-/* A net that goes through BLAS gets nothing from a burst. */
+/* A net that goes through BLAS, or is more than a card's block has room for, gets nothing from a
+ * burst, and its new blocks stay as they are. */
 static void test_large_nets_have_none(void **state)
 {
     const size_t widths[] = {64, 60, 2};
@@ -258,7 +366,10 @@ static void test_large_nets_have_none(void **state)
     (void)state;
     assert_true(net.parameters <= MOST);
     problem_open(&p, &net, &steps[0], 0);
-    assert_int_equal(in_a_burst(&p, 1, weights, NULL, row), ga_fast_blas() ? 0 : UPDATES);
+    const size_t done = in_a_burst(&p, 1, weights, NULL, row);
+    assert_int_equal(done, on_cards() || ga_fast_blas() ? 0 : UPDATES);
+    for (size_t i = 0; done == 0 && i < MOST; i++)
+        assert_true(weights[i] == 0);
     problem_close(&p);
 }
 
@@ -267,6 +378,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_a_quadratic),
+        cmocka_unit_test(test_several_blocks),
+        cmocka_unit_test(test_held_blocks),
         cmocka_unit_test(test_ends_before_what_is_not_finite),
         cmocka_unit_test(test_large_nets_have_none),
     };
@@ -274,6 +387,10 @@ int main(void)
     if (kernel && strcmp(kernel, "avx2") == 0 && !__builtin_cpu_supports("avx2")) {
         puts("skipped: this machine has no AVX2");
         return 77;
+    }
+    if (!device()) {
+        printf("skipped: %s\n", ga_error_text());
+        return getenv("GA_FAKE_CUDA") ? 1 : 77;
     }
     return ga_test_main(tests);
 }

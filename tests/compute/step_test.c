@@ -1,4 +1,5 @@
-/* Optimizer steps against PyTorch's formulas in double, over many updates, on all kernels. */
+/* Optimizer steps against PyTorch's formulas in double, over many updates, on all kernels, and to
+ * the bit against the formula that all devices share. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,19 @@ struct run {
     float weights[2][COUNT], state[2][2 * COUNT];
 };
 
+/* Each parameter's step is that of step.h, to the bit. */
+static void check_formula(const struct ga_step *step, const float *gradient, const struct run *run,
+                          int from)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        float state[2] = {run->state[from][i], run->state[from][COUNT + i]};
+        const float w = ga_step_one(step, gradient[i], run->weights[from][i], &state[0], &state[1]);
+        assert_memory_equal(&run->weights[1 - from][i], &w, sizeof w);
+        assert_memory_equal(&run->state[1 - from][i], &state[0], sizeof state[0]);
+        assert_memory_equal(&run->state[1 - from][COUNT + i], &state[1], sizeof state[1]);
+    }
+}
+
 static void check_setting(const struct setting *s, const struct ga_cpu_kernel *kernel,
                           struct run *run)
 {
@@ -110,6 +124,7 @@ static void check_setting(const struct setting *s, const struct ga_cpu_kernel *k
         kernel->step(&step, COUNT, gradient, run->weights[from],
                      stateless ? NULL : run->state[from], run->weights[1 - from],
                      stateless ? NULL : run->state[1 - from]);
+        check_formula(&step, gradient, run, from);
         oracle_step(o, s, gradient);
     }
     double got[COUNT];

@@ -249,6 +249,82 @@ static void test_without_fused_products(void **state)
     test_fake_set("unfused=0");
 }
 
+/* What a burst needs beside its batch. */
+struct series {
+    struct ga_burst burst;
+    struct ga_step step;
+    struct ga_burst_row row[9];
+    float new_weights[16], new_state[1];
+};
+
+static void series_init(struct series *s, const struct desk *d)
+{
+    memset(s, 0, sizeof *s);
+    assert_in_range(d->net.parameters, 1, 16);
+    s->step = (struct ga_step){.kind = GA_STEP_SGD, .lr = 0.01f};
+    s->burst = (struct ga_burst){.batch = batch_of(d, 50, false, true),
+                                 .step = &s->step,
+                                 .steps = 1,
+                                 .weights = d->weights,
+                                 .new_weights = s->new_weights,
+                                 .new_state = s->new_state,
+                                 .row = s->row,
+                                 .count = 9};
+}
+
+static size_t run_series(struct series *s, const struct desk *d)
+{
+    return d->cuda->burst(d->context, &s->burst);
+}
+
+/* Each burst waits for its work; one that does not is found, and its results are not taken. */
+static void test_a_burst_waits(void **state)
+{
+    static const size_t widths[] = {1, 5, 1};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    struct series s;
+    struct desk d;
+    (void)state;
+    if (!test_on_the_fake())
+        ga_test_skip("a real card cannot be told to leave a wait out");
+    desk_open(&d, &net, 0);
+    series_init(&s, &d);
+    assert_int_equal(run_series(&s, &d), 9);
+    test_at_rest();
+    test_fake_set("deaf=2");
+    assert_int_equal(run_series(&s, &d), 0);
+    assert_int_equal(test_fake_under_way(), 1);
+    assert_true(ga_buffer_poll(d.cuda) < 0);
+    ga_buffer_revive(d.cuda);
+    d.inputs[0] += 1;
+    assert_int_equal(run_series(&s, &d), 0);
+    test_fault("pinned memory changed while");
+    ga_buffer_revive(d.cuda);
+    assert_int_equal(run_series(&s, &d), 9);
+    test_at_rest();
+    desk_close(&d);
+}
+
+/* Without room for a burst there is none, and nothing has failed. */
+static void test_a_burst_without_room(void **state)
+{
+    static const size_t widths[] = {1, 5, 1};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    struct series s;
+    struct desk d;
+    (void)state;
+    if (!test_on_the_fake())
+        ga_test_skip("a real card cannot be told to have no room");
+    desk_open(&d, &net, 0);
+    series_init(&s, &d);
+    check_gradient(&d, &s.burst.batch); /* has room for the batch now */
+    test_fake_set("oom=1");
+    assert_int_equal(run_series(&s, &d), 0);
+    ok(ga_buffer_poll(d.cuda));
+    assert_int_equal(run_series(&s, &d), 9);
+    desk_close(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +333,8 @@ int main(void)
         cmocka_unit_test(test_predictions),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_without_fused_products),
+        cmocka_unit_test(test_a_burst_waits),
+        cmocka_unit_test(test_a_burst_without_room),
     };
     return ga_test_main(tests);
 }

@@ -1,7 +1,7 @@
 /*
  * Bursts change nothing that can be seen: a run that makes them beside its twin that somebody
  * watches update by update. Weights, counters, records, events, jumps into the middle of one, and
- * where conditions stop.
+ * where conditions stop. On the device that GA_TEST_DEVICE names, else the CPU.
  */
 #include "support/support.h"
 

@@ -5,6 +5,7 @@
 
 #include "compute/cuda/elements.h"
 #include "compute/cuda/exact_launch.h"
+#include "compute/cuda/tiny.h"
 
 _Static_assert(GA_SUM_BEYOND == GA_TALLY_BEYOND && GA_SUM_NONFINITE == GA_TALLY_NONFINITE,
                "the flags of a term are those of a tally");
@@ -158,13 +159,33 @@ struct micro {
     void *sums;
 };
 
+/* Layer by layer. */
+static int queue_layers(const struct micro *m)
+{
+    const int code = forward_and_loss(m->context, m->seat, m->batch);
+    return code == GA_OK
+               ? m->context->numerics->backward(m->seat, &m->context->net, m->into, m->sums)
+               : code;
+}
+
+static int queue_tiny(const struct micro *m)
+{
+    const int code = ga_cuda_seat_send(m->seat);
+    return code == GA_OK
+               ? ga_cuda_tiny_gradient(m->seat, &m->context->net, m->batch, m->into, m->sums)
+               : code;
+}
+
+static bool is_tiny(const struct ga_context *context, size_t count)
+{
+    return context->numerics->fast && ga_cuda_tiny_fits(&context->net, count);
+}
+
 static int queue_micro(void *self)
 {
     const struct micro *m = self;
     const struct ga_cuda_layout *at = &m->seat->at;
-    int code = forward_and_loss(m->context, m->seat, m->batch);
-    if (code == GA_OK)
-        code = m->context->numerics->backward(m->seat, &m->context->net, m->into, m->sums);
+    int code = is_tiny(m->context, m->batch->count) ? queue_tiny(m) : queue_layers(m);
     if (code == GA_OK)
         code = receive(m->seat, at->losses, at->flags - at->losses + sizeof(uint32_t),
                        "a micro-batch");
@@ -209,6 +230,27 @@ int ga_cuda_context_gradient(struct ga_context *context, const float *weights,
     if (code == GA_OK)
         tally_answers(micro.seat, batch, true, tally);
     return code;
+}
+
+size_t ga_cuda_context_burst(struct ga_context *context, const struct ga_burst *burst)
+{
+    struct ga_cuda_seat *seat = &context->seat[context->home];
+    struct ga_tally tally = {.flags = 0};
+    size_t done = 0;
+    int code = GA_OK;
+    if (!is_tiny(context, burst->batch.count) || burst->count > GA_CUDA_BURST_MOST)
+        return 0;
+    tally_weights(&burst->batch, &tally);
+    code = check_batch(&context->net, &burst->batch, true);
+    if (code == GA_OK)
+        code = prepare(context, context->home, burst->weights, &burst->batch, true);
+    if (code == GA_OK)
+        code = ga_cuda_tiny_burst(seat, &context->net, burst, tally.weight[0] + tally.weight[1],
+                                  &done);
+    ga_cuda_seat_done(seat);
+    if (code < 0 && code != GA_ENOMEM) /* without room there are still single updates */
+        ga_cuda_note();
+    return done;
 }
 
 /* Examples [first, first + count) of a batch, as a batch. */

@@ -28,6 +28,9 @@ int ga_cuda_context_gradient(struct ga_context *context, const float *weights,
                              struct ga_tally *tally);
 int ga_cuda_context_evaluate(struct ga_context *context, const float *weights,
                              const struct ga_batch *batch, struct ga_tally *tally);
+/* Of fast numerics; see ga_compute.burst. More updates than this are none. */
+#define GA_CUDA_BURST_MOST ((size_t)1 << 16)
+size_t ga_cuda_context_burst(struct ga_context *context, const struct ga_burst *burst);
 int ga_cuda_context_predict(struct ga_context *context, const float *weights,
                             const struct ga_batch *batch, float *outputs);
 

@@ -256,15 +256,7 @@ void ga_cuda_read_sums(const struct ga_net *net, const void *sums, size_t first,
 static int bring_in(struct ga_cuda_desk *desk, const struct ga_cuda_lease *from, size_t bytes,
                     float *room, float *host, const float **out)
 {
-    *out = room;
-    if (from->on_card && from->place == desk->room.place) {
-        *out = from->from;
-        return GA_OK;
-    }
-    if (from->on_card)
-        return send(desk, room, from->from, bytes);
-    memcpy(host, from->from, bytes);
-    return send(desk, room, host, bytes);
+    return ga_cuda_lease_bring(from, desk->stream, desk->room.place, bytes, room, host, out);
 }
 
 /* The room, on the card as on the host: sums of the blocks, then a, then b. */
@@ -323,35 +315,11 @@ static float *block(void *room, size_t n, int number)
 
 /* A step under way: what it reads and writes, and where on the card. */
 struct stepping {
-    const struct ga_step *step;
     size_t n, states;
     float *new_weights, *new_state; /* of the host */
     struct ga_cuda_lease weights, gradient, state, to_weights, to_state;
     struct ga_k_step k;
 };
-
-static struct ga_k_step kernel_of(const struct ga_step *step, size_t n)
-{
-    return (struct ga_k_step){
-        .threads = n,
-        .adaptive = step->kind != GA_STEP_SGD,
-        .scaled = step->scaled,
-        .nesterov = step->nesterov,
-        .coupled = step->weight_decay != 0.0f && step->kind != GA_STEP_ADAMW,
-        .gradient_scale = step->gradient_scale,
-        .lr = step->lr,
-        .momentum = step->momentum,
-        .weight_decay = step->weight_decay,
-        .decay = step->kind == GA_STEP_ADAMW ? step->decay_factor : 1.0f,
-        .beta1 = step->beta1,
-        .one_minus_beta1 = step->one_minus_beta1,
-        .beta2 = step->beta2,
-        .one_minus_beta2 = step->one_minus_beta2,
-        .step_size = step->step_size,
-        .root_bias2 = step->root_bias2,
-        .epsilon = step->epsilon,
-    };
-}
 
 /* Room for what is written: where it will stay, or the desk's. */
 static int step_targets(struct ga_cuda_desk *desk, struct stepping *s)
@@ -448,7 +416,7 @@ void ga_cuda_step(const struct ga_net *net, const struct ga_step *step, const fl
         .weights = ga_cuda_lease_read(weights),
         .gradient = ga_cuda_lease_read(gradient),
         .state = ga_cuda_lease_read(state),
-        .k = kernel_of(step, net->parameters),
+        .k = {.threads = net->parameters, .step = *step},
     };
     struct ga_cuda_lease *const leases[] = {&s.weights, &s.gradient, &s.state, &s.to_weights,
                                             &s.to_state};

@@ -17,6 +17,7 @@
 #include "compute/exact_math.h"
 #include "compute/exact_sum.h"
 #include "compute/net.h"
+#include "compute/step.h"
 
 #ifdef __CUDACC__
 #define GA_BODY        static __device__ inline
@@ -57,15 +58,22 @@ GA_BODY float ga_body_activate(int32_t activation, float z, float *slope)
     return z;
 }
 
+/* z + the sum over `count` of w[i * step] * in[i * stride], in order. */
+GA_BODY float ga_body_dot(float z, size_t count, const float *w, size_t step, const float *in,
+                          size_t stride)
+{
+    for (size_t i = 0; i < count; i++)
+        z += w[i * step] * in[i * stride];
+    return z;
+}
+
 GA_BODY void ga_body_forward(const struct ga_k_forward *k, size_t thread)
 {
     const size_t unit = thread / k->count;
     const size_t example = thread % k->count;
-    const float *w = k->weights + unit * k->inputs;
-    float z = k->bias ? k->bias[unit] : 0.0f;
+    const float z = ga_body_dot(k->bias ? k->bias[unit] : 0.0f, k->inputs,
+                                k->weights + unit * k->inputs, 1, k->in + example, k->count);
     float slope = 0.0f;
-    for (size_t i = 0; i < k->inputs; i++)
-        z += w[i] * k->in[i * k->count + example];
     k->out[thread] = ga_body_activate(k->activation, z, &slope);
     if (k->slopes)
         k->slopes[thread] = slope;
@@ -101,9 +109,8 @@ GA_BODY void ga_body_backward(const struct ga_k_backward *k, size_t thread)
 {
     const size_t unit = thread / k->count;
     const size_t example = thread % k->count;
-    float s = 0.0f;
-    for (size_t j = 0; j < k->outputs; j++)
-        s += k->weights[j * k->units + unit] * k->in[j * k->count + example];
+    const float s =
+        ga_body_dot(0.0f, k->outputs, k->weights + unit, k->units, k->in + example, k->count);
     k->out[thread] = ga_body_times_slope(k->activation, s, k->rows[thread],
                                          k->slopes ? k->slopes[thread] : 0.0f);
 }
@@ -374,60 +381,39 @@ GA_BODY double ga_body_term(const struct ga_k_measure *k, size_t i)
     return k->b ? (x - y) * (x - y) : x * x;
 }
 
-GA_BODY void ga_body_measure(const struct ga_k_measure *k, size_t thread)
+GA_BODY double ga_body_block(const struct ga_k_measure *k, size_t block)
 {
-    const size_t first = thread * GA_BODY_BLOCK;
+    const size_t first = block * GA_BODY_BLOCK;
     const size_t left = k->count - first;
     const size_t end = first + (left < GA_BODY_BLOCK ? left : GA_BODY_BLOCK);
     double sum = 0.0;
     for (size_t i = first; i < end; i++)
         sum += ga_body_term(k, i);
-    k->sums[thread] = sum;
+    return sum;
 }
 
-/* One optimizer step of one parameter; the numbers are those of struct ga_step. */
+GA_BODY void ga_body_measure(const struct ga_k_measure *k, size_t thread)
+{
+    k->sums[thread] = ga_body_block(k, thread);
+}
+
+/* One optimizer step of one parameter. */
 struct ga_k_step {
     size_t threads;                                   /* parameters */
     const float *gradient, *weights, *first, *second; /* state, NULL where there is none */
     float *new_weights, *new_first, *new_second;
-    int32_t adaptive, scaled, nesterov, coupled; /* adam or adamw; clip; nesterov; weight decay */
-    float gradient_scale, lr, momentum, weight_decay, decay;
-    float beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_bias2, epsilon;
+    struct ga_step step;
 };
-
-#ifdef __CUDA_ARCH__
-#define GA_BODY_ROOT(x) __fsqrt_rn(x)
-#else
-#define GA_BODY_ROOT(x) __builtin_sqrtf(x)
-#endif
-
-GA_BODY void ga_body_adam(const struct ga_k_step *k, size_t i, float g)
-{
-    const float m = k->beta1 * k->first[i] + k->one_minus_beta1 * g;
-    const float v = k->beta2 * k->second[i] + k->one_minus_beta2 * g * g;
-    const float root = GA_BODY_ROOT(v) / k->root_bias2 + k->epsilon;
-    k->new_first[i] = m;
-    k->new_second[i] = v;
-    k->new_weights[i] = k->decay * k->weights[i] - k->step_size * (m / root);
-}
 
 GA_BODY void ga_body_step(const struct ga_k_step *k, size_t i)
 {
-    float g = k->gradient[i];
-    if (k->scaled)
-        g *= k->gradient_scale;
-    if (k->coupled)
-        g += k->weight_decay * k->weights[i];
-    if (k->adaptive) {
-        ga_body_adam(k, i, g);
-        return;
-    }
-    if (k->momentum != 0.0f) {
-        const float buffer = k->momentum * k->first[i] + g;
-        k->new_first[i] = buffer;
-        g = k->nesterov ? g + k->momentum * buffer : buffer;
-    }
-    k->new_weights[i] = k->weights[i] - k->lr * g;
+    float first = k->first ? k->first[i] : 0.0f;
+    float second = k->second ? k->second[i] : 0.0f;
+    k->new_weights[i] = ga_step_one(&k->step, k->gradient[i], k->weights[i], &first, &second);
+    if (k->new_first)
+        k->new_first[i] = first;
+    if (k->new_second)
+        k->new_second[i] = second;
 }
 
 #endif

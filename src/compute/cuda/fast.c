@@ -236,4 +236,5 @@ const struct ga_compute ga_compute_cuda_fast = {
     .mean = ga_cuda_mean_float,
     .read_sums = ga_cuda_read_sums_float,
     .step = ga_cuda_step,
+    .burst = ga_cuda_context_burst,
 };

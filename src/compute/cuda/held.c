@@ -173,6 +173,21 @@ void ga_cuda_lease_end(struct ga_cuda_lease *of)
     of->held = NULL;
 }
 
+int ga_cuda_lease_bring(const struct ga_cuda_lease *of, struct CUstream_st *stream, size_t place,
+                        size_t bytes, float *room, float *staged, const float **out)
+{
+    *out = room;
+    if (of->on_card && of->place == place) {
+        *out = of->from;
+        return GA_OK;
+    }
+    if (!of->on_card)
+        memcpy(staged, of->from, bytes);
+    return ga_cuda_check((int)cudaMemcpyAsync(room, of->on_card ? of->from : staged, bytes,
+                                              cudaMemcpyDefault, stream),
+                         place, "bringing values to the card");
+}
+
 /* ---- from the card to the host ---- */
 
 static int open_stream(struct table *t, size_t place)

@@ -21,6 +21,7 @@ void ga_cuda_release(void *block);
 int ga_cuda_fetch(const void *block);
 void ga_cuda_renew(void *block);
 
+struct CUstream_st;
 struct ga_cuda_held;
 
 struct ga_cuda_lease {
@@ -36,6 +37,13 @@ struct ga_cuda_lease {
 /* Of an address that is the start of a held block, or is not held. */
 struct ga_cuda_lease ga_cuda_lease_read(const void *block);
 void ga_cuda_lease_end(struct ga_cuda_lease *of); /* nothing reads there any more */
+
+/*
+ * Its first bytes for work of this stream on card `place`: *out is where they are, or `room` there,
+ * to which they are brought; by way of pinned memory, `staged`, from the host.
+ */
+int ga_cuda_lease_bring(const struct ga_cuda_lease *of, struct CUstream_st *stream, size_t place,
+                        size_t bytes, float *room, float *staged, const float **out);
 
 /*
  * Room on the thread's card, which is `place`, to write all of a held block's values to; NULL with

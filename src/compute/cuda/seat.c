@@ -164,6 +164,7 @@ void ga_cuda_seat_fini(struct ga_cuda_seat *seat)
     ga_cuda_gemm_close(seat->gemm);
     seat->gemm = NULL;
     ga_cuda_room_fini(&seat->room);
+    ga_cuda_room_fini(&seat->burst);
 }
 
 static size_t row_of(const struct ga_batch *batch, size_t e)

@@ -46,6 +46,7 @@ struct ga_cuda_seat {
     uint64_t serial; /* of the weights that are up; 0: they go up with the next batch */
     struct ga_cuda_lease weights;
     struct ga_cuda_graphs *graphs; /* NULL until a gradient is wanted */
+    struct ga_cuda_room burst;     /* of a burst (tiny.h): steps, state, rows */
 };
 
 /* The card is the thread's, and there is room for `count` examples; refuses more than fits, naming

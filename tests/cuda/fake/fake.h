@@ -11,15 +11,19 @@
  *
  * A fault makes the call fail with cudaErrorAssert, and its text is that of cudaGetErrorString().
  * GA_FAKE_CUDA in the environment, or fake_set(), takes words such as "devices=3 memory=1000000":
- *   devices N   cards; 0: none, and no driver
- *   memory N    bytes of each
- *   oom N       the Nth allocation from now fails
- *   lost N      the Nth piece of work from now, and all that follows, finds no card
- *   deaf N      the next N questions whether a stream is done are answered with yes, and its work
- * stays under way: a wait that was left out unfused N   not 0: no way is known to do relu as part
- * of a product hang N      the stream of the Nth piece of work from now is never done with it stuck
- * D     no stream of device D is done with what it is given from now on resume      (without a
- * number) what hangs is done after all
+ *
+ * - devices N: cards; 0: none, and no driver
+ * - memory N: bytes of each
+ * - oom N: the Nth allocation from now fails
+ * - lost N: the Nth piece of work from now, and all that follows, finds no card
+ * - deaf N: the next N questions whether a stream is done are answered with yes, and its work stays
+ *   under way: a wait that was left out
+ * - unfused N: not 0: no way is known to do relu as part of a product
+ * - hang N: the stream of the Nth piece of work from now is never done with it
+ * - stuck D: no stream of device D is done with what it is given from now on
+ * - crew N: a block of threads is N helpers side by side, so that a thread sanitizer sees a meeting
+ *   that was left out
+ * - resume (without a number): what hangs is done after all
  */
 #ifndef GA_TESTS_CUDA_FAKE_FAKE_H
 #define GA_TESTS_CUDA_FAKE_FAKE_H
@@ -34,6 +38,7 @@
 #define FAKE_DEVICES 16
 #define FAKE_STREAMS 512
 #define FAKE_FORKS   8 /* streams of a capture */
+#define FAKE_CREW    8
 
 struct fake_access {
     size_t begin, end; /* bytes of the block */
@@ -86,7 +91,7 @@ struct fake {
     long oom, lost, hang; /* counted down to 0; -1: never */
     long absent, async;   /* ranks of NCCL; -1: none */
     long stuck, jam;      /* a device; -1: none */
-    long unfused, deaf;
+    long unfused, deaf, crew;
     bool gone;
     struct fake_block **block; /* by the address that was handed out */
     size_t blocks, room;
@@ -146,8 +151,9 @@ bool fake_note_wait(cudaStream_t stream, cudaEvent_t event, cudaError_t *code);
 /* Of a call that waits for the stream, or, with NULL, that no thread may make while it captures. */
 cudaError_t fake_waits(const struct CUstream_st *stream);
 
-/* Runs a kernel by name; its pointers are checked first. */
-cudaError_t fake_run(struct fake *fake, const char *name, const void *args, cudaStream_t stream);
+/* Runs a kernel by name, with so many bytes of a block's memory; its pointers are checked first. */
+cudaError_t fake_run(struct fake *fake, const char *name, const void *args, size_t shared,
+                     cudaStream_t stream);
 
 /* For tests, by dlsym(). */
 __attribute__((visibility("default"))) void fake_set(const char *words);

@@ -1,7 +1,10 @@
 /* The kernels by name: the C form of each one's lines, and which memory it reads and writes. */
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compute/cuda/fast_body.h"
+#include "compute/cuda/tiny_body.h"
 #include "fake.h"
 
 /* A pointer of a kernel's argument: where it stands, and how many bytes behind it are used. */
@@ -11,13 +14,14 @@ struct span {
     bool write;
 };
 
-#define SPANS 8
+#define SPANS 12
 
 struct kernel {
     const char *name;
     size_t size; /* of the argument */
     size_t (*spans)(const void *args, struct span out[SPANS]);
     void (*run)(const void *args);
+    void (*block)(const void *args, const struct ga_tiny_crew *crew, float *shared); /* or NULL */
 };
 
 #define SPAN(type, member, bytes, write) ((struct span){offsetof(type, member), (bytes), (write)})
@@ -172,6 +176,44 @@ static size_t mean_float_spans(const void *args, struct span out[SPANS])
     return 3;
 }
 
+static size_t tiny_net_spans(const struct ga_tiny_net *net, size_t at, struct span out[SPANS])
+{
+    const size_t outputs = net->width[net->layers];
+    out[0] = SPAN(struct ga_tiny_net, weights, net->floats * 4, false);
+    out[1] = SPAN(struct ga_tiny_net, inputs, net->width[0] * net->count * 4, false);
+    out[2] = SPAN(struct ga_tiny_net, targets, outputs * net->count * 4, false);
+    out[3] = SPAN(struct ga_tiny_net, labels, net->count * 4, false);
+    out[4] = SPAN(struct ga_tiny_net, example, net->count * 4, false);
+    for (size_t i = 0; i < 5; i++)
+        out[i].at += at;
+    return 5;
+}
+
+static size_t tiny_spans(const void *args, struct span out[SPANS])
+{
+    const struct ga_k_tiny *k = args;
+    size_t count = tiny_net_spans(&k->net, offsetof(struct ga_k_tiny, net), out);
+    out[count++] = SPAN(struct ga_k_tiny, sums, k->net.parameters * 4, true);
+    out[count++] = SPAN(struct ga_k_tiny, losses, k->net.count * 4, true);
+    out[count++] = SPAN(struct ga_k_tiny, correct, k->net.count * 4, true);
+    out[count++] = SPAN(struct ga_k_tiny, flags, 4, true);
+    return count;
+}
+
+static size_t burst_spans(const void *args, struct span out[SPANS])
+{
+    const struct ga_k_burst *k = args;
+    const size_t bytes = k->net.parameters * 4;
+    size_t count = tiny_net_spans(&k->net, offsetof(struct ga_k_burst, net), out);
+    out[count++] = SPAN(struct ga_k_burst, step, k->steps * sizeof(struct ga_step), false);
+    out[count++] = SPAN(struct ga_k_burst, state, k->states * bytes, false);
+    out[count++] = SPAN(struct ga_k_burst, new_weights, bytes, true);
+    out[count++] = SPAN(struct ga_k_burst, new_state, k->states * bytes, true);
+    out[count++] = SPAN(struct ga_k_burst, row, k->updates * GA_TINY_ROW * sizeof(double), true);
+    out[count++] = SPAN(struct ga_k_burst, done, 4, true);
+    return count;
+}
+
 #define RUN(name, type)                                                                            \
     static void name##_run(const void *args)                                                       \
     {                                                                                              \
@@ -229,9 +271,77 @@ static void sums_run(const void *args)
     }
 }
 
+/* ---- kernels of one block: as many helpers as the fake was told ---- */
+
+struct block {
+    void (*body)(const void *args, const struct ga_tiny_crew *crew, float *shared);
+    const void *args;
+    float *shared;
+    pthread_barrier_t place;
+};
+
+struct helper {
+    struct block *block;
+    struct ga_tiny_crew crew;
+    pthread_t thread;
+};
+
+static void meet(void *place)
+{
+    pthread_barrier_wait(place);
+}
+
+static void *help(void *self)
+{
+    const struct helper *helper = self;
+    helper->block->body(helper->block->args, &helper->crew, helper->block->shared);
+    return NULL;
+}
+
+static struct helper helper_of(struct block *block, uint32_t number, uint32_t count)
+{
+    return (struct helper){.block = block,
+                           .crew = {.thread = number,
+                                    .threads = count,
+                                    .warp = number,
+                                    .warps = count,
+                                    .leads = true,
+                                    .meet = count > 1 ? meet : NULL,
+                                    .place = &block->place}};
+}
+
+static void crew_run(struct block *block, uint32_t count)
+{
+    struct helper helper[FAKE_CREW];
+    pthread_barrier_init(&block->place, NULL, count);
+    for (uint32_t i = 0; i < count; i++)
+        helper[i] = helper_of(block, i, count);
+    for (uint32_t i = 1; i < count; i++)
+        if (pthread_create(&helper[i].thread, NULL, help, &helper[i]) != 0)
+            abort(); /* those that came would wait for ever */
+    (void)help(&helper[0]);
+    for (uint32_t i = 1; i < count; i++)
+        pthread_join(helper[i].thread, NULL);
+    pthread_barrier_destroy(&block->place);
+}
+
+static void tiny_block(const void *args, const struct ga_tiny_crew *crew, float *shared)
+{
+    ga_body_tiny(args, crew, shared);
+}
+
+static void burst_block(const void *args, const struct ga_tiny_crew *crew, float *shared)
+{
+    ga_body_burst(args, crew, shared);
+}
+
 #define KERNEL(name, type, spans)                                                                  \
     {                                                                                              \
-        "ga_kernel_" #name, sizeof(struct type), spans, name##_run                                 \
+        "ga_kernel_" #name, sizeof(struct type), spans, name##_run, NULL                           \
+    }
+#define BLOCK(name, type, spans)                                                                   \
+    {                                                                                              \
+        "ga_kernel_" #name, sizeof(struct type), spans, NULL, name##_block                         \
     }
 
 static const struct kernel kernels[] = {
@@ -252,6 +362,8 @@ static const struct kernel kernels[] = {
     KERNEL(put, ga_k_put, put_spans),
     KERNEL(columns, ga_k_columns, columns_spans),
     KERNEL(mean_float, ga_k_mean_float, mean_float_spans),
+    BLOCK(tiny, ga_k_tiny, tiny_spans),
+    BLOCK(burst, ga_k_burst, burst_spans),
 };
 
 /* The pointer in the copied argument is checked, and replaced by where the memory really is. */
@@ -277,35 +389,60 @@ static cudaError_t open_span(struct fake *fake, const struct kernel *kernel, cha
     return fake_touch(fake, stream, block, offset, span->bytes, span->write, kernel->name);
 }
 
-static cudaError_t run(struct fake *fake, const struct kernel *kernel, const void *args,
-                       cudaStream_t stream)
+#define ARGS 1024 /* bytes of the largest argument */
+_Static_assert(sizeof(struct ga_k_burst) <= ARGS && sizeof(struct ga_k_tiny) <= ARGS,
+               "the largest argument");
+
+struct launch {
+    const struct kernel *kernel;
+    size_t shared; /* bytes of a block's memory */
+    _Alignas(16) char args[ARGS];
+};
+
+/* A block's memory is as large as it was asked for, and whatever is used unset shows. */
+static cudaError_t run_block(struct fake *fake, const struct launch *launch, const char *args)
 {
-    _Alignas(16) char copy[512];
+    struct block block = {.body = launch->kernel->block, .args = args};
+    if (launch->shared > (size_t)48 << 10)
+        return fake_fault(fake, "%s: %zu bytes for a block: expected at most 48 KiB",
+                          launch->kernel->name, launch->shared);
+    block.shared = malloc(launch->shared > 0 ? launch->shared : 1);
+    if (!block.shared)
+        return cudaErrorMemoryAllocation;
+    memset(block.shared, 0xff, launch->shared);
+    crew_run(&block, (uint32_t)(fake->crew < 1           ? 1
+                                : fake->crew < FAKE_CREW ? fake->crew
+                                                         : FAKE_CREW));
+    free(block.shared);
+    return cudaSuccess;
+}
+
+static cudaError_t run(struct fake *fake, const struct launch *launch, cudaStream_t stream)
+{
+    const struct kernel *kernel = launch->kernel;
+    _Alignas(16) char copy[ARGS];
     struct span spans[SPANS];
-    const size_t count = kernel->spans(args, spans);
+    const size_t count = kernel->spans(launch->args, spans);
     cudaError_t code = fake_begin(fake, stream);
-    memcpy(copy, args, kernel->size);
+    memcpy(copy, launch->args, kernel->size);
     for (size_t i = 0; code == cudaSuccess && i < count; i++)
         code = open_span(fake, kernel, copy, &spans[i], stream);
+    if (code == cudaSuccess && kernel->block)
+        return run_block(fake, launch, copy);
     if (code == cudaSuccess)
         kernel->run(copy);
     return code;
 }
 
-struct launch {
-    const struct kernel *kernel;
-    _Alignas(16) char args[512];
-};
-
 static cudaError_t run_again(struct fake *fake, const void *data, cudaStream_t stream)
 {
-    const struct launch *launch = data;
-    return run(fake, launch->kernel, launch->args, stream);
+    return run(fake, data, stream);
 }
 
-cudaError_t fake_run(struct fake *fake, const char *name, const void *args, cudaStream_t stream)
+cudaError_t fake_run(struct fake *fake, const char *name, const void *args, size_t shared,
+                     cudaStream_t stream)
 {
-    struct launch launch = {.kernel = NULL};
+    struct launch launch = {.kernel = NULL, .shared = shared};
     cudaError_t code = cudaSuccess;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
         if (strcmp(kernels[i].name, name) == 0)

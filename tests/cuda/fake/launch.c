@@ -102,7 +102,7 @@ cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)
 }
 
 static cudaError_t launch(struct fake *fake, const void *host, dim3 grid, dim3 block, void **args,
-                          cudaStream_t stream)
+                          size_t shared, cudaStream_t stream)
 {
     const struct kernel *kernel = kernel_of(host);
     const unsigned threads = block.x * block.y * block.z;
@@ -115,27 +115,25 @@ static cudaError_t launch(struct fake *fake, const void *host, dim3 grid, dim3 b
     if (stream && stream->device != device)
         return fake_fault(fake, "%s: the stream is of device %d and the thread's is %d",
                           kernel->name, stream->device, device);
-    return fake_run(fake, kernel->name, args[0], stream);
+    return fake_run(fake, kernel->name, args[0], shared, stream);
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
                                size_t shared, cudaStream_t stream)
 {
     struct fake *fake = fake_enter();
-    (void)shared;
-    return fake_leave(fake, launch(fake, kernel, grid, block, args, stream));
+    return fake_leave(fake, launch(fake, kernel, grid, block, args, shared, stream));
 }
 
 cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **args, size_t shared,
                              cudaStream_t stream)
 {
     struct fake *fake = fake_enter();
-    (void)shared;
-    return fake_leave(fake, launch(fake, host, grid, block, args, stream));
+    return fake_leave(fake, launch(fake, host, grid, block, args, shared, stream));
 }
 
 cudaError_t fake_launch(const char *name, const void *args, cudaStream_t stream)
 {
     struct fake *fake = fake_enter();
-    return fake_leave(fake, fake_run(fake, name, args, stream));
+    return fake_leave(fake, fake_run(fake, name, args, 0, stream));
 }

@@ -16,7 +16,8 @@ static void set_word(struct fake *fake, const char *word)
         long *count;
     } counts[] = {{"oom=", &fake->oom},       {"lost=", &fake->lost},       {"hang=", &fake->hang},
                   {"absent=", &fake->absent}, {"unfused=", &fake->unfused}, {"deaf=", &fake->deaf},
-                  {"async=", &fake->async},   {"stuck=", &fake->stuck},     {"jam=", &fake->jam}};
+                  {"async=", &fake->async},   {"stuck=", &fake->stuck},     {"jam=", &fake->jam},
+                  {"crew=", &fake->crew}};
     if (strncmp(word, "devices=", 8) == 0)
         fake->devices = (int)strtol(word + 8, NULL, 10);
     if (strncmp(word, "memory=", 7) == 0)

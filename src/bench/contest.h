@@ -35,7 +35,7 @@ struct ga_ratio {
 
 struct ga_contest {
     const char *name, *unit; /* "mlp", "samples" */
-    char library[96];        /* what computes: "avx2 kernels, OpenBLAS (Zen)"; "": not told */
+    char library[96];        /* what computes: "avx2 kernels, no CBLAS here"; "": not told */
     int64_t rounds;
     size_t contenders, ratios;
     struct ga_contender contender[GA_CONTENDERS];

@@ -296,7 +296,8 @@ double ga_compute_example_cost_ns(const struct ga_net *net);
  */
 const char *ga_compute_cpu_kernel(void);
 
-/* What the fast numerics run on: "avx512 kernels, OpenBLAS (Zen)"; for `devices`. */
+/* What the fast numerics run on: "avx2 kernels; OpenBLAS (Haswell) from a million weights a
+ * layer"; for `devices`. */
 void ga_compute_fast_library(char *out, size_t size);
 
 #endif

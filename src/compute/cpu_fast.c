@@ -13,37 +13,14 @@
 #include "compute/cpu_room.h"
 #include "compute/fast_blas.h"
 #include "compute/fast_kernel.h"
-
-/* Up to this many weights in the largest layer, calls of BLAS cost more than they bring. */
-#define SMALL_LAYER 1024
-
-/* Floats of a layer's sums that are made at a time where they are added to others: 2 MB, which a
- * last-level cache keeps until they are. Blocks for the second level cost more, since BLAS packs
- * the inputs anew for each. */
-#define OWN_FLOATS ((size_t)1 << 19)
+#include "compute/fast_layers.h"
 
 struct ga_context {
     struct ga_net net;
-    const struct ga_fast_kernel *kernel;
     struct ga_fast_work work;
     struct ga_cpu_room room; /* all rows of the work area */
-    float *scratch;          /* work.own and work.chunk */
+    float *scratch;          /* work.own, work.chunk and work.products */
 };
-
-static size_t largest_layer(const struct ga_net *net)
-{
-    size_t most = 0;
-    for (size_t k = 0; k < net->layers; k++) {
-        const size_t here = net->width[k] * net->width[k + 1];
-        most = here > most ? here : most;
-    }
-    return most;
-}
-
-static bool uses_blas(const struct ga_net *net)
-{
-    return net->kind == GA_NET_MLP && largest_layer(net) > SMALL_LAYER && ga_fast_blas();
-}
 
 /* Floats of rows for one example; a quadratic needs none. */
 static size_t floats_per_example(const struct ga_net *net)
@@ -60,28 +37,18 @@ static size_t floats_per_example(const struct ga_net *net)
 /* Small nets go chunk by chunk whatever the batch; evaluation needs a chunk in any case. */
 static size_t room_examples(const struct ga_net *net, size_t count)
 {
-    return uses_blas(net) && count > GA_FAST_CHUNK ? count : GA_FAST_CHUNK;
+    return ga_fast_goes_by_layers(net) && count > GA_FAST_CHUNK ? count : GA_FAST_CHUNK;
 }
 
-/* Rows of layer k's weight whose sums are made at a time. */
-static size_t rows_at_a_time(const struct ga_net *net, size_t k)
-{
-    const size_t fit = OWN_FLOATS / net->width[k];
-    const size_t rows = fit > 16 ? fit / 16 * 16 : 16;
-    return rows < net->width[k + 1] ? rows : net->width[k + 1];
-}
-
+/* The micro-batch's own sums: all of a small net's. */
 static size_t own_count(const struct ga_net *net)
 {
-    size_t most = 0;
-    if (!uses_blas(net))
-        return net->parameters;
-    for (size_t k = 0; k < net->layers; k++) {
-        const size_t block = rows_at_a_time(net, k) * net->width[k];
-        most = block > most ? block : most;
-        most = net->width[k + 1] > most ? net->width[k + 1] : most;
-    }
-    return most;
+    return ga_fast_goes_by_layers(net) ? ga_fast_layers_own(net) : net->parameters;
+}
+
+static size_t product_count(const struct ga_net *net)
+{
+    return ga_fast_goes_by_layers(net) ? ga_fast_layers_scratch(net) : 0;
 }
 
 /* A cache line more than needed lies between the two. */
@@ -90,10 +57,14 @@ static size_t padded(size_t count)
     return (count + 15) / 16 * 16;
 }
 
+static size_t chunk_count(const struct ga_net *net)
+{
+    return ga_fast_goes_by_layers(net) ? 2 * net->width[net->layers] * GA_FAST_CHUNK : 0;
+}
+
 static size_t scratch_count(const struct ga_net *net)
 {
-    const size_t chunk = uses_blas(net) ? 2 * net->width[net->layers] * GA_FAST_CHUNK : 0;
-    return padded(own_count(net)) + chunk;
+    return padded(own_count(net)) + padded(chunk_count(net)) + product_count(net);
 }
 
 /* Cuts the room into the rows that floats_per_example() counted. */
@@ -102,6 +73,7 @@ static void lay_out(struct ga_context *context)
     const struct ga_net *net = &context->net;
     struct ga_fast_work *work = &context->work;
     const size_t n = context->room.examples;
+    work->room = n;
     float *next = context->room.floats;
     work->rows[0] = ga_cpu_room_cut(&next, net->width[0], n);
     for (size_t k = 1; k <= net->layers; k++) {
@@ -141,9 +113,9 @@ static int fast_open(struct ga_context **out, const struct ga_net *net, size_t m
     if (!context)
         return GA_ENOMEM;
     context->net = *net;
-    context->kernel = kernel;
+    context->work.kernel = kernel;
     context->work.net = &context->net;
-    context->work.blas = uses_blas(net);
+    context->work.layered = ga_fast_goes_by_layers(net);
     context->work.own_count = own_count(net);
     context->scratch = ga_alloc_aligned(scratch_count(net), sizeof(float));
     if (!context->scratch || make_room(context, max_batch) < 0) {
@@ -152,6 +124,7 @@ static int fast_open(struct ga_context **out, const struct ga_net *net, size_t m
     }
     context->work.own = context->scratch;
     context->work.chunk = context->scratch + padded(context->work.own_count);
+    context->work.products = context->work.chunk + padded(chunk_count(net));
     *out = context;
     return GA_OK;
 }
@@ -167,101 +140,11 @@ static size_t fast_sum_count(const struct ga_net *net)
     return net->parameters;
 }
 
-/* Layer k's rows and slopes, for `count` examples. */
-static struct ga_fast_rows layer_rows(const struct ga_context *context, const float *weights,
-                                      size_t k, size_t count)
-{
-    const struct ga_net *net = &context->net;
-    return (struct ga_fast_rows){
-        .count = count,
-        .width = net->width[k],
-        .bias = net->bias && k > 0 ? weights + net->bias_at[k - 1] : NULL,
-        .rows = context->work.rows[k],
-        .slopes = context->work.slopes[k],
-    };
-}
-
-static void blas_forward(struct ga_context *context, const float *weights,
-                         const struct ga_batch *batch, size_t first, size_t count)
-{
-    const struct ga_net *net = &context->net;
-    const struct ga_fast_rows inputs = layer_rows(context, weights, 0, count);
-    context->kernel->gather(batch, first, &inputs);
-    for (size_t k = 0; k < net->layers; k++) {
-        const bool last = k + 1 == net->layers;
-        const struct ga_fast_rows out = layer_rows(context, weights, k + 1, count);
-        ga_fast_blas_forward(count, net->width[k], net->width[k + 1], context->work.rows[k],
-                             weights + net->weight_at[k], out.rows);
-        context->kernel->activate(last ? GA_ACT_IDENTITY : net->activation, &out);
-    }
-}
-
-static void blas_backward(struct ga_context *context, const float *weights, size_t count)
-{
-    const struct ga_net *net = &context->net;
-    for (size_t k = net->layers; --k > 0;) {
-        const struct ga_fast_rows rows = layer_rows(context, weights, k, count);
-        float *deltas = context->work.deltas[k];
-        ga_fast_blas_backward(count, net->width[k], net->width[k + 1], context->work.deltas[k + 1],
-                              weights + net->weight_at[k], deltas);
-        context->kernel->descend(net->activation, &rows, deltas);
-    }
-}
-
-/* Some rows of layer k's weight: straight into `sums`, or through the block that is added. */
-static double weight_sums(struct ga_context *context, size_t count, size_t k, size_t row,
-                          size_t rows, const float *onto, float *sums)
-{
-    const struct ga_net *net = &context->net;
-    const size_t in = net->width[k];
-    const size_t at = net->weight_at[k] + row * in;
-    float *own = onto ? context->work.own : sums + at;
-    ga_fast_blas_sums(count, in, net->width[k + 1], rows, context->work.deltas[k + 1] + row,
-                      context->work.rows[k], own);
-    return context->kernel->join(onto ? onto + at : NULL, own, sums + at, rows * in);
-}
-
-static double layer_sums(struct ga_context *context, size_t count, size_t k, const float *onto,
-                         float *sums)
-{
-    const struct ga_net *net = &context->net;
-    const size_t out = net->width[k + 1];
-    const size_t step = onto ? rows_at_a_time(net, k) : out;
-    double square = 0;
-    for (size_t row = 0; row < out; row += step)
-        square +=
-            weight_sums(context, count, k, row, out - row < step ? out - row : step, onto, sums);
-    if (net->bias) {
-        const size_t at = net->bias_at[k];
-        float *own = onto ? context->work.own : sums + at;
-        context->kernel->columns(context->work.deltas[k + 1], count, out, own);
-        square += context->kernel->join(onto ? onto + at : NULL, own, sums + at, out);
-    }
-    return square;
-}
-
-static void blas_gradient(struct ga_context *context, const float *weights,
-                          const struct ga_batch *batch, const float *onto, float *sums,
-                          struct ga_tally *tally, double *square)
-{
-    const struct ga_net *net = &context->net;
-    const size_t count = batch->count;
-    const struct ga_fast_rows outputs = layer_rows(context, weights, net->layers, count);
-    context->kernel->count(batch, tally);
-    blas_forward(context, weights, batch, 0, count);
-    context->kernel->lose(&context->work, batch, 0, &outputs, context->work.deltas[net->layers],
-                          tally);
-    blas_backward(context, weights, count);
-    *square = 0;
-    for (size_t k = net->layers; k-- > 0;)
-        *square += layer_sums(context, count, k, onto, sums);
-}
-
 static void empty_gradient(struct ga_context *context, const struct ga_batch *batch,
                            const float *onto, float *sums, struct ga_tally *tally, double *square)
 {
     const size_t bytes = context->net.parameters * sizeof(float);
-    context->kernel->count(batch, tally);
+    context->work.kernel->count(batch, tally);
     *square = 0;
     if (!onto)
         memset(sums, 0, bytes);
@@ -280,10 +163,10 @@ static int fast_accumulate(struct ga_context *context, const float *weights,
         return code;
     if (batch->count == 0)
         empty_gradient(context, batch, onto, sums, tally, square);
-    else if (context->work.blas)
-        blas_gradient(context, weights, batch, onto, sums, tally, square);
+    else if (context->work.layered)
+        ga_fast_layers_gradient(&context->work, weights, batch, onto, sums, tally, square);
     else
-        context->kernel->gradient(&context->work, weights, batch, onto, sums, tally, square);
+        context->work.kernel->gradient(&context->work, weights, batch, onto, sums, tally, square);
     return GA_OK;
 }
 
@@ -296,53 +179,17 @@ static int fast_gradient(struct ga_context *context, const float *weights,
                            &square);
 }
 
-/* A large net's examples from `first` on that its room holds: their outputs. */
-static size_t forward_some(struct ga_context *context, const float *weights,
-                           const struct ga_batch *batch, size_t first)
-{
-    const size_t left = batch->count - first;
-    const size_t count = left < context->room.examples ? left : context->room.examples;
-    blas_forward(context, weights, batch, first, count);
-    return count;
-}
-
-static void blas_evaluate(struct ga_context *context, const float *weights,
-                          const struct ga_batch *batch, struct ga_tally *tally)
-{
-    const size_t last = context->net.layers;
-    size_t count = 0;
-    context->kernel->count(batch, tally);
-    for (size_t first = 0; first < batch->count; first += count) {
-        count = forward_some(context, weights, batch, first);
-        const struct ga_fast_rows outputs = layer_rows(context, weights, last, count);
-        context->kernel->lose(&context->work, batch, first, &outputs, context->work.deltas[last],
-                              tally);
-    }
-}
-
 static int fast_evaluate(struct ga_context *context, const float *weights,
                          const struct ga_batch *batch, struct ga_tally *tally)
 {
     const int code = ga_cpu_check_batch(&context->net, batch, true);
     if (code < 0)
         return code;
-    if (context->work.blas)
-        blas_evaluate(context, weights, batch, tally);
+    if (context->work.layered)
+        ga_fast_layers_evaluate(&context->work, weights, batch, tally);
     else
-        context->kernel->evaluate(&context->work, weights, batch, tally);
+        context->work.kernel->evaluate(&context->work, weights, batch, tally);
     return GA_OK;
-}
-
-static void blas_predict(struct ga_context *context, const float *weights,
-                         const struct ga_batch *batch, float *outputs)
-{
-    const size_t width = context->net.width[context->net.layers];
-    size_t count = 0;
-    for (size_t first = 0; first < batch->count; first += count) {
-        count = forward_some(context, weights, batch, first);
-        memcpy(outputs + first * width, context->work.rows[context->net.layers],
-               count * width * sizeof(float));
-    }
 }
 
 static int fast_predict(struct ga_context *context, const float *weights,
@@ -353,23 +200,16 @@ static int fast_predict(struct ga_context *context, const float *weights,
     const int code = ga_cpu_check_batch(&context->net, batch, false);
     if (code < 0)
         return code;
-    if (context->work.blas)
-        blas_predict(context, weights, batch, outputs);
+    if (context->work.layered)
+        ga_fast_layers_predict(&context->work, weights, batch, outputs);
     else
-        context->kernel->predict(&context->work, weights, batch, outputs);
+        context->work.kernel->predict(&context->work, weights, batch, outputs);
     return GA_OK;
-}
-
-/* For what works without a context: where the choice fails, opening a context reports it. */
-static const struct ga_fast_kernel *any_kernel(void)
-{
-    const struct ga_fast_kernel *kernel = ga_fast_kernel();
-    return kernel ? kernel : &ga_fast_kernel_baseline;
 }
 
 static void fast_add(const struct ga_net *net, void *to, const void *from)
 {
-    any_kernel()->join(to, from, to, net->parameters);
+    ga_fast_any_kernel()->join(to, from, to, net->parameters);
 }
 
 static void fast_clear(const struct ga_net *net, void *sums)
@@ -381,14 +221,15 @@ static void fast_mean_part(const void *const *sums, size_t ranks, double divisor
                            const struct ga_part *part, float *gradient, double *squares,
                            double *dots)
 {
-    any_kernel()->mean(part, (const float *const *)sums, ranks, divisor, gradient, squares, dots);
+    ga_fast_any_kernel()->mean(part, (const float *const *)sums, ranks, divisor, gradient, squares,
+                               dots);
 }
 
 static void fast_step_part(const struct ga_net *net, const struct ga_step *step,
                            const struct ga_step_blocks *blocks, const struct ga_part *part,
                            double *squares)
 {
-    any_kernel()->step(part, net->parameters, step, blocks, squares);
+    ga_fast_any_kernel()->step(part, net->parameters, step, blocks, squares);
 }
 
 static struct ga_part part_at(const struct ga_net *net, size_t first)
@@ -399,7 +240,7 @@ static struct ga_part part_at(const struct ga_net *net, size_t first)
 
 static double fast_mean(const struct ga_net *net, const void *sums, double divisor, float *gradient)
 {
-    const struct ga_fast_kernel *kernel = any_kernel();
+    const struct ga_fast_kernel *kernel = ga_fast_any_kernel();
     const float *const one = sums;
     double total = 0;
     for (size_t at = 0; at < net->parameters; at += GA_PART) {
@@ -434,17 +275,20 @@ static void fast_step(const struct ga_net *net, const struct ga_step *step, cons
 
 static size_t fast_burst(struct ga_context *context, const struct ga_burst *burst)
 {
-    if (context->work.blas || context->net.parameters > GA_PART || burst->batch.count == 0 ||
+    if (context->work.layered || context->net.parameters > GA_PART || burst->batch.count == 0 ||
         ga_cpu_check_batch(&context->net, &burst->batch, true) < 0)
         return 0;
-    return context->kernel->burst(&context->work, burst);
+    return context->work.kernel->burst(&context->work, burst);
 }
 
 void ga_compute_fast_library(char *out, size_t size)
 {
+    const struct ga_fast_kernel *kernel = ga_fast_any_kernel();
     char library[64];
     ga_fast_blas_name(library, sizeof library);
-    snprintf(out, size, "%s kernels, %s", any_kernel()->name, library);
+    snprintf(out, size,
+             kernel->products ? "%s kernels; %s from a million weights a layer" : "%s kernels, %s",
+             kernel->name, library);
 }
 
 const struct ga_compute ga_compute_cpu_fast = {

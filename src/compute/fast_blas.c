@@ -116,23 +116,29 @@ static sgemm_function *sgemm(void)
     return atomic_load_explicit(&loaded()->sgemm, memory_order_relaxed);
 }
 
-void ga_fast_blas_forward(size_t count, size_t in, size_t out, const float *inputs,
-                          const float *weights, float *outputs)
+static void blas_forward(const struct ga_fast_product *p, const float *inputs, const float *weights,
+                         float *outputs)
 {
-    sgemm()(ROW_MAJOR, AS_IT_IS, TRANSPOSED, (int)count, (int)out, (int)in, 1.0f, inputs, (int)in,
-            weights, (int)in, 0.0f, outputs, (int)out);
+    sgemm()(ROW_MAJOR, AS_IT_IS, TRANSPOSED, (int)p->count, (int)p->out, (int)p->in, 1.0f, inputs,
+            (int)p->in, weights, (int)p->in, 0.0f, outputs, (int)p->out);
 }
 
-void ga_fast_blas_backward(size_t count, size_t in, size_t out, const float *deltas,
-                           const float *weights, float *back)
+static void blas_backward(const struct ga_fast_product *p, const float *deltas,
+                          const float *weights, float *back)
 {
-    sgemm()(ROW_MAJOR, AS_IT_IS, AS_IT_IS, (int)count, (int)in, (int)out, 1.0f, deltas, (int)out,
-            weights, (int)in, 0.0f, back, (int)in);
+    sgemm()(ROW_MAJOR, AS_IT_IS, AS_IT_IS, (int)p->count, (int)p->in, (int)p->out, 1.0f, deltas,
+            (int)p->out, weights, (int)p->in, 0.0f, back, (int)p->in);
 }
 
-void ga_fast_blas_sums(size_t count, size_t in, size_t out, size_t rows, const float *deltas,
-                       const float *inputs, float *sums)
+static void blas_sums(const struct ga_fast_product *p, size_t rows, const float *deltas,
+                      const float *inputs, float *sums)
 {
-    sgemm()(ROW_MAJOR, TRANSPOSED, AS_IT_IS, (int)rows, (int)in, (int)count, 1.0f, deltas, (int)out,
-            inputs, (int)in, 0.0f, sums, (int)in);
+    sgemm()(ROW_MAJOR, TRANSPOSED, AS_IT_IS, (int)rows, (int)p->in, (int)p->count, 1.0f, deltas,
+            (int)p->out, inputs, (int)p->in, 0.0f, sums, (int)p->in);
 }
+
+const struct ga_fast_products ga_fast_blas_products = {
+    .forward = blas_forward,
+    .backward = blas_backward,
+    .sums = blas_sums,
+};

@@ -49,3 +49,9 @@ const struct ga_fast_kernel *ga_fast_kernel(void)
     atomic_store_explicit(&chosen, kernel, memory_order_release);
     return kernel;
 }
+
+const struct ga_fast_kernel *ga_fast_any_kernel(void)
+{
+    const struct ga_fast_kernel *kernel = ga_fast_kernel();
+    return kernel ? kernel : &ga_fast_kernel_baseline;
+}

@@ -6,7 +6,7 @@
  * A net goes one of two ways, by its size. Small ones go in chunks of 64 examples, each through all
  * layers and into the sums, unit by unit with the examples beside each other: rows[k] is (width[k],
  * stride), the stride being the chunk's examples rounded up to whole vectors. Large ones go layer
- * by layer through BLAS, example by example: rows[k] is (examples, width[k]).
+ * by layer, example by example, as products of matrices: rows[k] is (examples, width[k]).
  */
 #ifndef GA_COMPUTE_FAST_KERNEL_H
 #define GA_COMPUTE_FAST_KERNEL_H
@@ -16,22 +16,29 @@
 #include <stdint.h>
 
 #include "compute/compute.h"
+#include "compute/fast_products.h"
 #include "compute/net.h"
 
 #define GA_FAST_CHUNK 64 /* examples */
 
+struct ga_fast_kernel;
+
 struct ga_fast_work {
     const struct ga_net *net;
+    const struct ga_fast_kernel *kernel;
+    size_t room; /* examples that the rows have room for */
     float *rows[GA_NET_LAYERS + 1];
     float *deltas[GA_NET_LAYERS + 1]; /* d loss / d (input of the activation); from 1 */
     float *slopes[GA_NET_LAYERS + 1]; /* derivatives of the activation, with gelu only; from 1 */
-    float *own;   /* the micro-batch's own sums: all, or with BLAS own_count of them */
-    float *chunk; /* BLAS: outputs and deltas of one chunk, (2, width[layers], GA_FAST_CHUNK) */
+    float *own;      /* the micro-batch's own sums: all, or of large nets own_count of them */
+    float *chunk;    /* large nets: outputs and deltas of one chunk, (2, width[layers],
+                      * GA_FAST_CHUNK) */
+    float *products; /* large nets: scratch of products */
     size_t own_count;
-    bool blas;
+    bool layered; /* a large net */
 };
 
-/* Rows of examples lying one after another, as BLAS has them. */
+/* Rows of examples lying one after another. */
 struct ga_fast_rows {
     size_t count, width;
     const float *bias; /* (width) or NULL */
@@ -41,6 +48,7 @@ struct ga_fast_rows {
 
 struct ga_fast_kernel {
     const char *name;
+    const struct ga_fast_products *products; /* NULL without fused multiply-add */
 
     /* Small nets: whole batches. sums = onto + the batch's own (onto NULL: 0; may be sums). */
     void (*gradient)(const struct ga_fast_work *work, const float *weights,
@@ -51,7 +59,7 @@ struct ga_fast_kernel {
     void (*predict)(const struct ga_fast_work *work, const float *weights,
                     const struct ga_batch *batch, float *outputs);
 
-    /* Large nets, between calls of BLAS. Row e is example `first` + e of the batch. */
+    /* Large nets, between products. Row e is example `first` + e of the batch. */
     void (*gather)(const struct ga_batch *batch, size_t first, const struct ga_fast_rows *to);
     void (*activate)(enum ga_net_activation activation, const struct ga_fast_rows *r);
     void (*lose)(const struct ga_fast_work *work, const struct ga_batch *batch, size_t first,
@@ -87,5 +95,8 @@ void ga_fast_kernels(const struct ga_fast_kernel *out[GA_FAST_KERNELS + 1]);
 
 /* The one in use: the best, or what GA_CPU_KERNEL names. NULL and GA_EINPUT when it names none. */
 const struct ga_fast_kernel *ga_fast_kernel(void);
+
+/* The same for what works without a context: never NULL, since opening one reports the error. */
+const struct ga_fast_kernel *ga_fast_any_kernel(void);
 
 #endif

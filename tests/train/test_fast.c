@@ -442,18 +442,33 @@ static void check_refusal(struct ga_run *run, const char *words, const char *ans
 }
 
 /* The largest that fits does, one more does not; and what is advised is accepted. */
+/* The least memory, in KiB, with which this batch fits: scratch depends on the kernels. */
+static uint64_t kibibytes_for(const struct ga_run *run, size_t batch)
+{
+    struct ga_settings settings = *ga_run_settings(run);
+    uint64_t kibibytes = 0;
+
+    do
+        settings.memory = 1024 * ++kibibytes;
+    while (ga_run_largest_batch(&settings, ga_run_net_of(run), ga_run_compute_of(run)) < batch);
+    return kibibytes;
+}
+
 static void test_budget(void **state)
 {
     struct ga_run *run = NULL;
     struct ga_run_rig rig;
     struct ga_settings settings;
+    char words[32];
 
     (void)state;
     run = open_run(DIGITS,
                    "model 64-256-10 activation relu loss xent replicas 1 accum 1 batch 64 "
-                   "optimizer adam numerics fast memory 600KiB",
+                   "optimizer adam numerics fast",
                    NULL);
     rig = (struct ga_run_rig){.run = run};
+    snprintf(words, sizeof words, "memory %lluKiB", (unsigned long long)kibibytes_for(run, 65));
+    ga_test_ok(ga_run_rig_set(&rig, words));
     check_refusal(run, "batch 512", "65 fit; set batch 64 accum 8 keeps the window of 512");
     check_refusal(run, "batch 66", "set batch 33 accum 2 keeps the window of 66");
     check_refusal(run, "batch 67", "set accum 2 keeps the window of 67");

@@ -127,8 +127,8 @@ struct ga_device_memory {
      * and release(). Weights go up once for all micro-batches at them, and what step() and mean()
      * write into a held block stays on the card until the host reads: fetch() before that, renew()
      * after the host has written. The device may give its copy up at any time, after a fetch() of
-     * its own. Where the newest values cannot be had any more, fetch() fails and fills the block
-     * with NaN. Any thread; not while another writes the block.
+     * its own. Where the newest values cannot be had any more, fetch() fills the block with NaN and
+     * fails, until the block is written again. Any thread; not while another writes the block.
      */
     int (*hold)(void *block, size_t bytes);
     void (*release)(void *block); /* the host's values may be old then */

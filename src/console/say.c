@@ -97,6 +97,5 @@ void ga_write_when(int when, const struct ga_change *change, struct ga_text *out
     else if (when == GA_WHEN_START && change->start_waits)
         ga_text_puts(out, "from the next reset");
     else
-        ga_text_printf(out, "from update %llu",
-                       (unsigned long long)(when == GA_WHEN_START ? 1 : change->from_update));
+        ga_text_printf(out, "from update %llu", (unsigned long long)change->from_update);
 }

@@ -13,6 +13,8 @@ static void answer(struct ga_engine *engine, struct ga_letter *letter)
     struct engine_call *call = (struct engine_call *)(void *)letter;
 
     call->code = call->call(engine, call->arg);
+    if (!engine->closing && ga_engine_check_cards(engine) < 0)
+        call->code = ga_error_code();
     if (call->code < 0)
         ga_error_take(&call->error);
     sem_post(&call->done);

@@ -46,7 +46,8 @@ void ga_engine_settings(struct ga_engine *engine, struct ga_settings *in_force,
 /* From when a change holds. Update numbers count from 1. */
 struct ga_change {
     uint64_t from_update; /* WINDOW settings */
-    bool start_waits;     /* START settings wait for `reset` (something was trained already) */
+    bool start_waits;     /* START settings wait for `reset`: something was trained already, and the
+                             run was not taken to other cards */
     uint64_t forgotten;   /* recorded updates beyond this point that were dropped; 0: none */
 };
 

@@ -78,19 +78,24 @@ static int change_untouched(struct ga_engine *engine, const struct ga_settings *
 static int change_call(struct ga_engine *engine, void *arg)
 {
     struct change_request *request = arg;
+    bool moves = false;
     int code = GA_OK;
 
     memset(request->out, 0, sizeof *request->out);
     if (ga_engine_check_settled(engine) < 0 ||
         ga_run_check_settings(request->draft, engine->at->data) < 0)
         return ga_error_code();
-    code = untouched(engine) ? change_untouched(engine, request->draft)
-                             : change_running(engine, request->draft, request->out);
+    moves = ga_engine_moves_away(engine, request->draft);
+    if (moves && ga_engine_move_away(engine, request->draft) < 0)
+        return ga_error_code();
+    code = untouched(engine) && !moves ? change_untouched(engine, request->draft)
+                                       : change_running(engine, request->draft, request->out);
     if (code < 0)
         return code;
     if (engine->at->moving)
         ga_engine_start_pace(engine);
     describe_change(engine, request->out);
+    request->out->start_waits = request->out->start_waits && !moves;
     ga_engine_publish(engine);
     return GA_OK;
 }

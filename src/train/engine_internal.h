@@ -80,6 +80,11 @@ struct engine_slot {
     uint64_t rate_examples;
     int64_t hash_ns; /* wall time of the last hash in a view */
     uint64_t hash;
+
+    struct ga_state mirror; /* on cards: a state that the host has all of, when `has_mirror` */
+    bool has_mirror;
+    int64_t mirror_due_ns; /* when the next one is taken */
+    bool stranded;         /* its last move failed, perhaps by its cards: it may go on elsewhere */
 };
 
 struct engine_observer {
@@ -148,6 +153,22 @@ int ga_engine_ask(struct ga_engine *engine, int (*call)(struct ga_engine *, void
 /* engine_change.c: what a user did, on the run. */
 int ga_engine_intervene(struct ga_engine *engine, const struct ga_intervention *what);
 
+/* engine_rescue.c: cards that fail. */
+void ga_engine_start_mirror(struct engine_slot *at);
+void ga_engine_forget_mirror(struct engine_slot *at);
+int ga_engine_mirror(struct ga_engine *engine); /* at a boundary: takes one when it is time */
+/* After an error: leaves the run in hand at a state that the host has, which is added to the text.
+ */
+void ga_engine_rescue(struct ga_engine *engine, struct ga_error *error);
+/* The weights of the run in hand can be read. */
+int ga_engine_reads(const struct ga_engine *engine);
+/* After a call that may have read from cards: an error, and the run rescued, where one failed. */
+int ga_engine_check_cards(struct ga_engine *engine);
+/* Whether the draft wants a stranded run elsewhere; and takes it there, with a history that begins
+ * at its present state. */
+bool ga_engine_moves_away(const struct ga_engine *engine, const struct ga_settings *draft);
+int ga_engine_move_away(struct ga_engine *engine, const struct ga_settings *draft);
+
 /* engine_break.c: the first breakpoint that became true since the last look, or NULL. */
 struct engine_break *ga_engine_break_hit(struct ga_engine *engine);
 
@@ -173,6 +194,8 @@ int ga_engine_jump(struct ga_engine *engine, const struct ga_move *move); /* and
 int ga_engine_jump_on(struct ga_engine *engine);
 void ga_engine_describe_way(const struct ga_engine *engine, struct ga_way *out);
 void ga_engine_forget_jump(struct engine_slot *slot);
+/* A state of the history of the run in hand, without recording anything. */
+int ga_engine_restore(struct ga_engine *engine, const struct ga_state *state);
 /* GA_ESTATE while the run in hand jumps: nothing may change it on the way. */
 int ga_engine_check_settled(const struct ga_engine *engine);
 

@@ -41,7 +41,7 @@ static bool arrived(const struct ga_engine *engine)
            (!by_windows(jump->key) || ga_run_at_boundary(engine->at->run));
 }
 
-static int restore(struct ga_engine *engine, const struct ga_state *state)
+int ga_engine_restore(struct ga_engine *engine, const struct ga_state *state)
 {
     if (ga_run_restore(engine->at->run, state) < 0)
         return ga_error_code();
@@ -119,7 +119,7 @@ static int give_up(struct ga_engine *engine)
     if (!jump->has_origin || ga_run_reproducible(engine->at->run))
         return ga_error_code();
     ga_error_take(&error);
-    code = restore(engine, &jump->origin) < 0 ? ga_error_code() : ga_error_put(&error);
+    code = ga_engine_restore(engine, &jump->origin) < 0 ? ga_error_code() : ga_error_put(&error);
     engine->at->cursor = jump->cursor;
     return code;
 }
@@ -187,7 +187,7 @@ static int set_out(struct ga_engine *engine, const struct ga_state *from, enum g
     if (ga_run_settings(engine->at->run)->clock == GA_CLOCK_REAL &&
         (check_race(engine, from) < 0 || keep_origin(engine) < 0))
         return ga_error_code();
-    if (!leads_here(engine, from) && restore(engine, from) < 0)
+    if (!leads_here(engine, from) && ga_engine_restore(engine, from) < 0)
         return give_up(engine);
     return ga_engine_jump_on(engine);
 }

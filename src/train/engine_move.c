@@ -129,17 +129,27 @@ static void leave_jump(struct ga_engine *engine, struct ga_stop *stop)
     atomic_store(&engine->jumping, false);
 }
 
+/* Where a move ends somebody looks: what a card had alone is lost at the latest now. */
+static void look_at_end(struct ga_engine *engine, struct ga_stop *stop)
+{
+    if (stop->reason == GA_STOP_ERROR || ga_engine_reads(engine) == GA_OK)
+        return;
+    stop->reason = GA_STOP_ERROR;
+    fill_error(engine, &stop->error);
+    ga_engine_rescue(engine, &stop->error);
+}
+
 static void finish(struct ga_engine *engine, struct ga_stop *stop)
 {
     struct engine_slot *at = engine->at;
 
-    if (stop->reason == GA_STOP_NONFINITE || stop->reason == GA_STOP_ERROR)
-        fill_error(engine, &stop->error);
+    look_at_end(engine, stop);
     fill_position(engine, stop);
     if (at->jump.on)
         leave_jump(engine, stop);
     close_until(&at->move);
     at->moving = false;
+    at->stranded = at->stranded && stop->reason == GA_STOP_ERROR;
     at->stop = *stop;
     at->has_stop = true;
     engine->movers--;
@@ -163,7 +173,12 @@ void ga_engine_end_move(struct ga_engine *engine, enum ga_stop_reason reason)
 
 void ga_engine_end_with_error(struct ga_engine *engine, int code)
 {
-    ga_engine_end_move(engine, code == GA_ENONFINITE ? GA_STOP_NONFINITE : GA_STOP_ERROR);
+    struct ga_stop stop = {.reason = code == GA_ENONFINITE ? GA_STOP_NONFINITE : GA_STOP_ERROR};
+
+    fill_error(engine, &stop.error);
+    if (stop.reason == GA_STOP_ERROR)
+        ga_engine_rescue(engine, &stop.error);
+    finish(engine, &stop);
 }
 
 void ga_engine_end_all_moves(struct ga_engine *engine, enum ga_stop_reason reason)
@@ -358,6 +373,8 @@ static void begin_one(struct ga_engine *engine, const struct ga_move *move)
     struct engine_slot *at = engine->at;
 
     at->move.move = *move;
+    if (at->stranded)
+        ga_buffer_revive(ga_run_compute_of(at->run));
     if (move->kind != GA_MOVE_RESET && ga_engine_ensure_run(engine) < 0) {
         ga_engine_end_with_error(engine, ga_error_code());
         return;

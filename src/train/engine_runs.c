@@ -82,6 +82,7 @@ static int copy_run(struct ga_engine *engine, struct engine_slot *to, const stru
         return ga_error_code();
     to->cursor = from->cursor;
     to->held = from->held;
+    ga_engine_start_mirror(to);
     ga_engine_attend(engine, to->run);
     return GA_OK;
 }

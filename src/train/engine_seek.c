@@ -57,7 +57,9 @@ static int keep(struct ga_engine *engine)
         return ga_fail(GA_ENOMEM, "no memory for the history");
     }
     if (ga_run_at_boundary(engine->at->run))
-        return ga_history_offer_state(engine->at->history, engine->at->run);
+        return ga_history_offer_state(engine->at->history, engine->at->run) < 0
+                   ? ga_error_code()
+                   : ga_engine_mirror(engine);
     return GA_OK;
 }
 
@@ -127,5 +129,8 @@ void ga_engine_diverge(struct ga_engine *engine, struct ga_change *out)
     if (forgets || engine->at->cursor < ga_history_interventions(engine->at->history))
         ga_history_forget(engine->at->history, ga_run_counters(engine->at->run),
                           engine->at->cursor);
+    if (engine->at->has_mirror &&
+        engine->at->mirror.counters.events > ga_run_counters(engine->at->run)->events)
+        ga_engine_forget_mirror(engine->at);
     ga_run_forget_race(engine->at->run);
 }

@@ -19,6 +19,8 @@ int ga_slot_open(struct engine_slot **out, const char *name)
 
 static void drop_run(struct engine_slot *slot)
 {
+    ga_engine_forget_mirror(slot);
+    slot->stranded = false;
     ga_run_close(slot->run);
     ga_history_close(slot->history);
     slot->run = NULL;
@@ -113,6 +115,7 @@ int ga_engine_take_run(struct ga_engine *engine, struct ga_run *run)
     ga_engine_drop_run(engine);
     at->run = run;
     at->history = history;
+    ga_engine_start_mirror(at);
     at->draft = *ga_run_pending(run);
     if (at->data != ga_run_data(run)) {
         ga_dataset_close(at->data);

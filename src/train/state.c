@@ -132,6 +132,14 @@ void ga_version_fetch(const struct ga_version *version)
     (void)ga_version_state(version);
 }
 
+bool ga_version_intact(const struct ga_version *version)
+{
+    const struct ga_device_memory *memory = atomic_load(&version->memory);
+
+    return !memory || (memory->fetch(version->weights) == GA_OK &&
+                       (!version->state || memory->fetch(version->state) == GA_OK));
+}
+
 static void version_free(struct ga_version *version)
 {
     const struct ga_device_memory *memory = atomic_load(&version->memory);

@@ -47,6 +47,8 @@ void ga_version_close(struct ga_version *version); /* drops one reference */
 /* From now on its weights and state are written by the device's step(), or not at all. */
 int ga_version_hold(struct ga_version *version, const struct ga_compute *compute);
 void ga_version_fetch(const struct ga_version *version); /* NULL is fine; see ga_buffer_fetch() */
+/* Fetched, and whether the host has all of it now. */
+bool ga_version_intact(const struct ga_version *version);
 /* For the host to read. */
 const float *ga_version_weights(const struct ga_version *version);
 const float *ga_version_state(const struct ga_version *version); /* NULL: there is none */

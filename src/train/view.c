@@ -58,7 +58,10 @@ static uint64_t hash_of(struct ga_engine *engine, int64_t now)
     int64_t rest_ns = (int64_t)ga_run_net_of(slot->run)->parameters * HASH_REST_NS;
 
     if (!slot->moving || now - slot->hash_ns >= rest_ns) {
-        slot->hash = ga_run_hash(slot->run);
+        const uint64_t hash = ga_run_hash(slot->run);
+
+        if (ga_buffer_poll(ga_run_compute_of(slot->run)) == GA_OK) /* else of what was lost */
+            slot->hash = hash;
         slot->hash_ns = now;
     }
     return slot->hash;

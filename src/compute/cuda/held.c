@@ -20,6 +20,7 @@ struct ga_cuda_held {
     void *card; /* NULL: only the host has it */
     size_t place;
     bool ahead; /* the card's values are newer than the host's */
+    bool lost;  /* nobody has them any more */
     uint64_t serial;
     uint64_t used; /* when it was leased last */
     size_t leases;
@@ -125,7 +126,7 @@ void ga_cuda_renew(void *block)
     pthread_mutex_lock(&t->lock);
     held = find(t, block);
     if (held) {
-        held->ahead = false;
+        held->ahead = held->lost = false;
         held->serial = ++t->serial;
         give_up(t, held);
     }
@@ -235,6 +236,7 @@ static int fetch_leased(struct table *t, const struct ga_cuda_lease *from)
         lose(from->held);
     pthread_mutex_lock(&t->lock);
     from->held->ahead = false;
+    from->held->lost = code < 0;
     if (code < 0)
         give_up(t, from->held);
     pthread_mutex_unlock(&t->lock);
@@ -252,9 +254,13 @@ int ga_cuda_fetch(const void *block)
     held = find(t, block);
     if (held && held->ahead)
         lease(t, held, &from);
+    else if (held && held->lost)
+        code = ga_cuda_host()->fail(GA_EIO, "cuda:%zu: what it had alone is lost", held->place);
     pthread_mutex_unlock(&t->lock);
     if (from.held)
         code = fetch_leased(t, &from);
+    else if (code < 0)
+        ga_cuda_note();
     pthread_mutex_unlock(&t->fetching);
     ga_cuda_lease_end(&from);
     return code;
@@ -400,6 +406,7 @@ void ga_cuda_lease_written(struct ga_cuda_lease *of, bool host)
         return;
     pthread_mutex_lock(&t->lock);
     of->held->ahead = !host;
+    of->held->lost = false;
     of->held->serial = ++t->serial;
     pthread_mutex_unlock(&t->lock);
     of->writing = false;

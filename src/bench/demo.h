@@ -15,6 +15,7 @@ enum ga_demo_contender {
     GA_DEMO_SPLIT,
     GA_DEMO_FAST,
     GA_DEMO_STOPS,
+    GA_DEMO_LONG,
     GA_DEMO_BARE,
     GA_DEMO_CONTENDERS
 };
@@ -27,16 +28,22 @@ struct ga_demo_form {
     enum ga_numerics numerics;
     enum ga_device device;
     const char *breakpoints[3]; /* conditions that never hold; NULL: no more */
+    int64_t times;              /* its updates, in those asked for; 0: once */
 };
+
+static inline int64_t ga_demo_times(const struct ga_demo_form *form)
+{
+    return form->times > 0 ? form->times : 1;
+}
 
 struct ga_demo_contest {
     const struct ga_demo_form *form;
-    struct ga_engine *engine; /* NULL: the naive and the bare one */
-    struct ga_samples samples;
-    struct ga_samples ratios; /* of each round: the naive one's time to this one's */
-    double loss;              /* over all examples, after the last round */
-    uint64_t hash;            /* of the engine's weights */
-    uint64_t events;          /* that its history holds */
+    struct ga_engine *engine;  /* NULL: the naive and the bare one */
+    struct ga_samples samples; /* ns of the updates asked for */
+    struct ga_samples ratios;  /* of each round: the naive one's time to this one's */
+    double loss;               /* over all examples, after the last round */
+    uint64_t hash;             /* of the engine's weights */
+    uint64_t events;           /* that its history holds */
 };
 
 struct ga_demo_bare;

@@ -13,8 +13,8 @@
 #include "train/event.h"
 #include "train/metrics.h"
 
-#define GA_BURST_MOST   ((size_t)511) /* updates in one go */
-#define GA_BURST_EVENTS 7             /* of each */
+#define GA_BURST_MOST   ((size_t)4000) /* updates in one go */
+#define GA_BURST_EVENTS 7              /* of each */
 
 struct ga_burst_rows {
     struct ga_update_record before;

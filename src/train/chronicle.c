@@ -29,6 +29,17 @@ void ga_chronicle_fini(struct ga_chronicle *chronicle)
     ga_tape_fini(&chronicle->rows);
 }
 
+/* Rows of a chunk: a burst at its longest, but so few that several chunks stay when the oldest is
+ * let go. */
+static size_t rows_of_chunk(uint64_t limit_bytes)
+{
+    size_t rows = GA_BURST_MOST;
+
+    while (rows > GA_TAPE_CHUNK && 8 * rows * sizeof(struct ga_burst_row) > limit_bytes)
+        rows /= 2;
+    return rows;
+}
+
 /* Rows are a sixth of a record, and in a run of bursts there is little else. */
 void ga_chronicle_limit(struct ga_chronicle *chronicle, uint64_t events_bytes,
                         uint64_t records_bytes)
@@ -36,6 +47,8 @@ void ga_chronicle_limit(struct ga_chronicle *chronicle, uint64_t events_bytes,
     chronicle->events.limit_bytes = events_bytes;
     chronicle->records.limit_bytes = records_bytes / 2;
     chronicle->rows.limit_bytes = records_bytes / 2;
+    if (chronicle->rows.chunks == 0)
+        ga_tape_size(&chronicle->rows, rows_of_chunk(records_bytes / 2));
 }
 
 int ga_chronicle_event(struct ga_chronicle *chronicle, const struct ga_event *event)
@@ -82,6 +95,11 @@ bool ga_chronicle_takes_burst(const struct ga_chronicle *chronicle, uint64_t eve
     return last->events == events && last->rows == 0;
 }
 
+struct ga_burst_row *ga_chronicle_rows(struct ga_chronicle *chronicle, size_t *count)
+{
+    return ga_tape_room(&chronicle->rows, count);
+}
+
 int ga_chronicle_burst(struct ga_chronicle *chronicle, const struct ga_burst_rows *rows)
 {
     struct chronicle_record *before = NULL;
@@ -91,10 +109,8 @@ int ga_chronicle_burst(struct ga_chronicle *chronicle, const struct ga_burst_row
     before = record_at(chronicle, chronicle->records.count - 1);
     before->span_ns = rows->span_ns;
     before->rows = rows->count;
-    if (ga_tape_append(&chronicle->rows, rows->row, rows->count) == GA_OK)
-        return GA_OK;
-    ga_tape_cut(&chronicle->rows, 0); /* better none than those of another record */
-    return ga_error_code();
+    ga_tape_take(&chronicle->rows, rows->count);
+    return GA_OK;
 }
 
 static void cut_rows(struct ga_chronicle *chronicle, size_t count)

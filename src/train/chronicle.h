@@ -27,6 +27,8 @@ int ga_chronicle_record(struct ga_chronicle *chronicle, const struct ga_update_r
                         uint64_t events);
 /* A burst follows on the record kept last; `events`: the run's counter before it. */
 bool ga_chronicle_takes_burst(const struct ga_chronicle *chronicle, uint64_t events);
+/* Its rows are filled in where they are kept: room for `*count` of them, NULL without memory. */
+struct ga_burst_row *ga_chronicle_rows(struct ga_chronicle *chronicle, size_t *count);
 int ga_chronicle_burst(struct ga_chronicle *chronicle, const struct ga_burst_rows *rows);
 
 /* Forgets what happened after that many events. */

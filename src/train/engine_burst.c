@@ -114,11 +114,12 @@ static bool stops_take_rows(const struct ga_engine *engine)
 }
 
 /* Rows before the first after which some condition is not as it was. */
-static size_t undisturbed(const struct ga_engine *engine, size_t count)
+static size_t undisturbed(const struct ga_engine *engine, const struct ga_burst_row *row,
+                          size_t count)
 {
     const struct engine_slot *at = engine->at;
     const struct ga_condition *until = &at->move.move.until;
-    struct ga_burst_rows rows = {*ga_run_last_record(at->run), engine->burst, count, 0};
+    struct ga_burst_rows rows = {*ga_run_last_record(at->run), row, count, 0};
 
     for (size_t i = 0; i < engine->break_slots; i++) {
         const struct ga_condition *stop = &engine->breaks[i].condition;
@@ -156,17 +157,34 @@ static size_t room(const struct ga_engine *engine)
     return most < LEAST ? 0 : (size_t)most;
 }
 
+/* Where rows go: new ones to where they are kept, as many as there is room for side by side. */
+static struct ga_burst_row *place(struct ga_engine *engine, size_t *most)
+{
+    struct ga_burst_row *row = NULL;
+    size_t side_by_side = 0;
+
+    if (!ga_engine_breaks_new_ground(engine))
+        return engine->burst;
+    row = ga_history_rows(engine->at->history, &side_by_side);
+    *most = *most < side_by_side ? *most : side_by_side;
+    return row;
+}
+
 /* Updates found that nothing keeps from being made at once, or a negative code. */
-static int find(struct ga_engine *engine)
+static int find(struct ga_engine *engine, struct ga_burst_row **row)
 {
     struct ga_run *run = engine->at->run;
     size_t most = room(engine), count = 0;
-    int done = most > 0 ? ga_run_burst(run, most, engine->burst) : 0;
+    int done = 0;
 
+    if (most == 0)
+        return 0;
+    *row = place(engine, &most);
+    done = *row ? ga_run_burst(run, most, *row) : ga_error_code();
     if (done <= 0 || engine->seeking)
         return done;
-    count = undisturbed(engine, (size_t)done);
-    return count < (size_t)done ? ga_run_burst(run, count, engine->burst) : done;
+    count = undisturbed(engine, *row, (size_t)done);
+    return count < (size_t)done ? ga_run_burst(run, count, *row) : done;
 }
 
 static void tell(struct ga_engine *engine, const struct ga_burst_rows *rows)
@@ -190,12 +208,13 @@ static int keep(struct engine_slot *at, const struct ga_burst_rows *rows)
 int ga_engine_burst(struct ga_engine *engine)
 {
     const bool on_new_ground = ga_engine_breaks_new_ground(engine);
+    struct ga_burst_row *row = NULL;
     struct ga_burst_rows rows;
-    int done = find(engine);
+    int done = find(engine, &row);
 
     if (done <= 0)
         return done;
-    ga_run_take_burst(engine->at->run, engine->burst, &rows);
+    ga_run_take_burst(engine->at->run, row, &rows);
     if (on_new_ground && keep(engine->at, &rows) < 0)
         return ga_error_code();
     if (!engine->seeking)

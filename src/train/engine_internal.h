@@ -121,7 +121,7 @@ struct ga_engine {
     int next_break;
     struct engine_observer observers[ENGINE_OBSERVERS];
 
-    struct ga_burst_row burst[GA_BURST_MOST]; /* the one under way */
+    struct ga_burst_row burst[GA_BURST_MOST]; /* one on record that is made again */
 
     pthread_mutex_t lock; /* guards next_ticket, stopped and stop */
     pthread_cond_t stopped_changed;

@@ -208,6 +208,11 @@ bool ga_history_takes_burst(const struct ga_history *history, uint64_t events)
     return ga_chronicle_takes_burst(&history->chronicle, events);
 }
 
+struct ga_burst_row *ga_history_rows(struct ga_history *history, size_t *count)
+{
+    return ga_chronicle_rows(&history->chronicle, count);
+}
+
 int ga_history_keep_burst(struct ga_history *history, const struct ga_burst_rows *rows)
 {
     return ga_chronicle_burst(&history->chronicle, rows);

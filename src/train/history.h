@@ -46,6 +46,8 @@ int ga_history_keep_record(struct ga_history *history, const struct ga_update_re
                            uint64_t events);
 /* Updates that followed the record kept last; their events follow from the last ones kept. */
 bool ga_history_takes_burst(const struct ga_history *history, uint64_t events);
+/* Room for `*count` rows, at least one, that they are filled into; NULL without memory. */
+struct ga_burst_row *ga_history_rows(struct ga_history *history, size_t *count);
 int ga_history_keep_burst(struct ga_history *history, const struct ga_burst_rows *rows);
 
 /* Counters that a state can be looked up by; all grow with time. */

@@ -2,15 +2,24 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+
+#define PAGE_BYTES ((uintptr_t)4096)
 
 void ga_tape_init(struct ga_tape *tape, size_t record_bytes, uint64_t limit_bytes)
 {
     memset(tape, 0, sizeof *tape);
     tape->record_bytes = record_bytes;
     tape->limit_bytes = limit_bytes;
+    tape->chunk_records = GA_TAPE_CHUNK;
+}
+
+void ga_tape_size(struct ga_tape *tape, size_t chunk_records)
+{
+    tape->chunk_records = chunk_records;
 }
 
 void ga_tape_fini(struct ga_tape *tape)
@@ -21,56 +30,84 @@ void ga_tape_fini(struct ga_tape *tape)
     tape->chunk_capacity = 0;
 }
 
-uint64_t ga_tape_bytes(const struct ga_tape *tape)
+static size_t chunk_bytes(const struct ga_tape *tape)
 {
-    return (uint64_t)tape->chunks * GA_TAPE_CHUNK * tape->record_bytes;
+    return tape->chunk_records * tape->record_bytes;
 }
 
-static void drop_oldest(struct ga_tape *tape)
+uint64_t ga_tape_bytes(const struct ga_tape *tape)
 {
-    free(tape->chunk[0]);
+    return (uint64_t)tape->chunks * chunk_bytes(tape);
+}
+
+static char *take_oldest(struct ga_tape *tape)
+{
+    char *oldest = tape->chunk[0];
+
     tape->chunks--;
     memmove(tape->chunk, tape->chunk + 1, tape->chunks * sizeof *tape->chunk);
-    tape->count -= GA_TAPE_CHUNK;
+    tape->count -= tape->chunk_records;
+    return oldest;
+}
+
+/* Pages that are made one by one, when they are first written, cost more than what is written. */
+static void make_pages(char *chunk, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    size_t before = (size_t)(-(uintptr_t)chunk % PAGE_BYTES);
+
+    /* Where the kernel does not know of it, they come as they are written. */
+    if (bytes > before + PAGE_BYTES)
+        madvise(chunk + before, (bytes - before) / PAGE_BYTES * PAGE_BYTES, MADV_POPULATE_WRITE);
+#else
+    (void)chunk;
+    (void)bytes;
+#endif
+}
+
+/* A short tape finds memory that was used before. */
+static char *make_chunk(const struct ga_tape *tape)
+{
+    char *chunk = malloc(chunk_bytes(tape));
+
+    if (chunk && tape->chunks > 0)
+        make_pages(chunk, chunk_bytes(tape));
+    return chunk;
 }
 
 int ga_tape_grow(struct ga_tape *tape)
 {
     char *chunk = NULL;
 
-    while (tape->chunks > 1 &&
-           ga_tape_bytes(tape) + GA_TAPE_CHUNK * tape->record_bytes > tape->limit_bytes)
-        drop_oldest(tape);
     if (ga_grow((void **)&tape->chunk, &tape->chunk_capacity, tape->chunks + 1,
                 sizeof *tape->chunk) < 0)
         return ga_error_code();
-    chunk = malloc(GA_TAPE_CHUNK * tape->record_bytes);
+    while (tape->chunks > 1 && ga_tape_bytes(tape) + chunk_bytes(tape) > tape->limit_bytes) {
+        free(chunk);
+        chunk = take_oldest(tape);
+    }
+    if (!chunk)
+        chunk = make_chunk(tape);
     if (!chunk)
         return ga_fail(GA_ENOMEM, "no memory for the history");
     tape->chunk[tape->chunks++] = chunk;
     tape->next = chunk;
-    tape->end = chunk + GA_TAPE_CHUNK * tape->record_bytes;
+    tape->end = chunk + chunk_bytes(tape);
     return GA_OK;
 }
 
-int ga_tape_append(struct ga_tape *tape, const void *records, size_t count)
+void *ga_tape_room(struct ga_tape *tape, size_t *count)
 {
-    const char *from = records;
+    if (tape->next == tape->end && ga_tape_grow(tape) < 0)
+        return NULL;
+    *count = (size_t)(tape->end - tape->next) / tape->record_bytes;
+    return tape->next;
+}
 
-    while (count > 0) {
-        size_t room = 0, some = 0;
-
-        if (tape->next == tape->end && ga_tape_grow(tape) < 0)
-            return ga_error_code();
-        room = (size_t)(tape->end - tape->next) / tape->record_bytes;
-        some = count < room ? count : room;
-        memcpy(tape->next, from, some * tape->record_bytes);
-        tape->next += some * tape->record_bytes;
-        tape->count += some;
-        from += some * tape->record_bytes;
-        count -= some;
-    }
-    return GA_OK;
+void ga_tape_take(struct ga_tape *tape, size_t count)
+{
+    tape->next += count * tape->record_bytes;
+    tape->count += count;
 }
 
 int ga_tape_copy(struct ga_tape *to, const struct ga_tape *from)
@@ -87,7 +124,8 @@ int ga_tape_copy(struct ga_tape *to, const struct ga_tape *from)
 
 void *ga_tape_at(const struct ga_tape *tape, size_t position)
 {
-    return tape->chunk[position / GA_TAPE_CHUNK] + position % GA_TAPE_CHUNK * tape->record_bytes;
+    return tape->chunk[position / tape->chunk_records] +
+           position % tape->chunk_records * tape->record_bytes;
 }
 
 void ga_tape_cut(struct ga_tape *tape, size_t count)
@@ -95,12 +133,12 @@ void ga_tape_cut(struct ga_tape *tape, size_t count)
     size_t used = 0;
 
     tape->count = count;
-    while (tape->chunks > (count + GA_TAPE_CHUNK - 1) / GA_TAPE_CHUNK)
+    while (tape->chunks > (count + tape->chunk_records - 1) / tape->chunk_records)
         free(tape->chunk[--tape->chunks]);
     tape->next = tape->end = NULL;
     if (tape->chunks == 0)
         return;
-    used = count - (tape->chunks - 1) * GA_TAPE_CHUNK;
+    used = count - (tape->chunks - 1) * tape->chunk_records;
     tape->next = tape->chunk[tape->chunks - 1] + used * tape->record_bytes;
-    tape->end = tape->chunk[tape->chunks - 1] + GA_TAPE_CHUNK * tape->record_bytes;
+    tape->end = tape->chunk[tape->chunks - 1] + chunk_bytes(tape);
 }

@@ -1,6 +1,6 @@
 /*
- * A tape of fixed-size records in chunks: grows at the end, can be cut there, and lets go of whole
- * chunks at the beginning when it passes its limit. Positions count from the oldest record kept.
+ * A tape of fixed-size records in chunks: grows at the end, can be cut there, and uses whole chunks
+ * of the beginning again when it would pass its limit. Positions count from the oldest record kept.
  */
 #ifndef GA_TRAIN_TAPE_H
 #define GA_TRAIN_TAPE_H
@@ -11,15 +11,17 @@
 struct ga_tape {
     size_t record_bytes;
     uint64_t limit_bytes;
-    char **chunk; /* (chunks) blocks of GA_TAPE_CHUNK records */
+    size_t chunk_records;
+    char **chunk; /* (chunks) blocks of so many records */
     size_t chunks, chunk_capacity;
     size_t count;     /* records kept */
     char *next, *end; /* room left in the last chunk */
 };
 
-#define GA_TAPE_CHUNK ((size_t)256)
+#define GA_TAPE_CHUNK ((size_t)256) /* records, unless ga_tape_size() says more */
 
 void ga_tape_init(struct ga_tape *tape, size_t record_bytes, uint64_t limit_bytes);
+void ga_tape_size(struct ga_tape *tape, size_t chunk_records); /* of an empty one */
 void ga_tape_fini(struct ga_tape *tape);
 int ga_tape_grow(struct ga_tape *tape); /* one more chunk */
 
@@ -36,8 +38,10 @@ static inline void *ga_tape_push(struct ga_tape *tape)
     return record;
 }
 
-/* `count` records at once; what there is room for is kept where memory runs out. */
-int ga_tape_append(struct ga_tape *tape, const void *records, size_t count);
+/* Room for `*count` records side by side, at least one, and then: some of them were filled in. */
+void *ga_tape_room(struct ga_tape *tape, size_t *count);
+void ga_tape_take(struct ga_tape *tape, size_t count);
+
 void *ga_tape_at(const struct ga_tape *tape, size_t position);
 void ga_tape_cut(struct ga_tape *tape, size_t count);             /* keeps the first `count` */
 int ga_tape_copy(struct ga_tape *to, const struct ga_tape *from); /* `to` is empty */

@@ -72,7 +72,7 @@ static void check_contender(const json_t *contender, const char *key)
 
 static void reports_json(void **state)
 {
-    static const char *const keys[] = {"a", "b", "c", "d", "e", "f"};
+    static const char *const keys[] = {"a", "b", "c", "d", "e", "f", "g"};
     char *text = output_of(WORDS("demo", "--json", "--rounds", "2", "--updates", "3"));
     json_t *report = json_loads(text, 0, NULL), *each = json_object_get(report, "contenders");
     const json_t *b = json_array_get(each, 1), *c = json_array_get(each, 2);
@@ -82,8 +82,8 @@ static void reports_json(void **state)
     assert_string_equal(json_string_value(json_object_get(report, "benchmark")), "demo");
     assert_close(number(report, "updates"), 3, 0);
     assert_close(number(report, "rounds"), 2, 0);
-    assert_int_equal(json_array_size(each), 6);
-    for (size_t i = 0; i < 6; i++)
+    assert_int_equal(json_array_size(each), 7);
+    for (size_t i = 0; i < 7; i++)
         check_contender(json_array_get(each, i), keys[i]);
     assert_close(number(json_array_get(each, 0), "ratio"), 1, 0);
     assert_non_null(hash);

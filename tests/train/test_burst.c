@@ -36,7 +36,8 @@ static void test_same_run(void **state)
         struct ga_twins twins;
 
         ga_twins_open(&twins, &(struct ga_test_start){.threads = 1, .settings = settings[k]});
-        ga_twins_go(&twins, GA_MOVE_UPDATES, 1300);
+        /* With the first ones over more than one of the longest bursts. */
+        ga_twins_go(&twins, GA_MOVE_UPDATES, k == 0 ? 2 * GA_BURST_MOST + 1300 : 1300);
         ga_twins_check_bursts(&twins, true);
         ga_twins_go(&twins, GA_MOVE_EVENTS, 3);
         ga_twins_go(&twins, GA_MOVE_EPOCHS, 700);

@@ -78,6 +78,36 @@ static void test_a_tape_has_a_limit(void **state)
     ga_tape_fini(&tape);
 }
 
+/* Records that are filled in where they stay, in chunks of another size. */
+static void test_a_tape_gives_room_side_by_side(void **state)
+{
+    const size_t size = 3000;
+    struct ga_tape tape;
+    size_t room = 0, filled = 0;
+
+    (void)state;
+    ga_tape_init(&tape, RECORD, 4 * size * RECORD);
+    ga_tape_size(&tape, size);
+    while (filled < 10 * size) {
+        uint64_t *record = ga_tape_room(&tape, &room);
+
+        assert_non_null(record);
+        assert_in_range(room, 1, size);
+        room = room < 700 ? room : 700;
+        for (size_t k = 0; k < room; k++, filled++) {
+            record[k * RECORD / sizeof *record] = filled;
+            record[k * RECORD / sizeof *record + 2] = ~filled;
+        }
+        ga_tape_take(&tape, room);
+        assert_true(ga_tape_bytes(&tape) <= tape.limit_bytes);
+    }
+    assert_int_equal(tape.count, 4 * size);
+    check(&tape, filled - tape.count);
+    ga_tape_cut(&tape, size + 1);
+    check(&tape, filled - 4 * size);
+    ga_tape_fini(&tape);
+}
+
 static void test_a_tape_without_memory_keeps_what_it_has(void **state)
 {
     struct ga_tape tape;
@@ -255,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_tape_grows_and_is_cut),
         cmocka_unit_test(test_a_tape_has_a_limit),
+        cmocka_unit_test(test_a_tape_gives_room_side_by_side),
         cmocka_unit_test(test_a_tape_without_memory_keeps_what_it_has),
         cmocka_unit_test(test_workers),
         cmocka_unit_test(test_waiting_ends_in_sleep),

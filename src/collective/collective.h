@@ -20,6 +20,32 @@
 
 struct ga_group; /* opaque, of one transport */
 
+/*
+ * A reduce() that begins while gradients are still being computed: each rank says, part by part,
+ * when its elements are there (ga_told of compute/compute.h). What the ranks told must stay as it
+ * is until end() or drop(). The same sums, element by element, as reduce() makes.
+ */
+struct ga_collective_parts {
+    /*
+     * Drops what was told before. Greater than 0 where the next sum of all ranks, `count` elements
+     * to `result`, may come in parts; 0 where reduce() is better: the buffers are small, or the
+     * group has not done the same sum by reduce() before, which makes all room for it.
+     */
+    int (*begin)(struct ga_group *group, void *result, size_t count, enum ga_type type);
+    /*
+     * Elements [first, first + count) of the rank's whole buffer are there when the mark says so.
+     * From the last elements to the first, without gaps. Any thread, one at a time for a rank. When
+     * all ranks have told all, the sums begin.
+     */
+    int (*part)(struct ga_group *group, size_t rank, const void *buffer, size_t first, size_t count,
+                const void *mark);
+    /* Waits for the result. Fails at once where a rank has not told all of its parts, and like
+     * reduce() else; then reduce() may still be tried. */
+    int (*end)(struct ga_group *group);
+    /* Forgets what was told; sums under way are waited for, or aborted when they take too long. */
+    void (*drop)(struct ga_group *group);
+};
+
 struct ga_collective {
     const char *name;   /* "shared" */
     const char *reason; /* why it is what it is, for the device panel */
@@ -50,6 +76,8 @@ struct ga_collective {
 
     /* Makes pending and later calls fail with GA_ESTATE. Any thread. */
     void (*abort)(struct ga_group *group);
+
+    const struct ga_collective_parts *parts; /* NULL where the transport has none */
 };
 
 extern const struct ga_collective ga_collective_shared;

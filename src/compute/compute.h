@@ -106,6 +106,19 @@ struct ga_burst {
 
 struct ga_context; /* a worker's, opaque, of one device */
 
+/*
+ * Who wants to know of parts of a gradient while it is being computed. `part` is called for one
+ * range of elements after another, without gaps from the last element to the first, once all work
+ * is queued; `mark`, which the device and its collectives understand, stands for the moment when
+ * the range is there, and is good until the context's next call. Same thread.
+ */
+struct ga_told {
+    const void *onto; /* sums that the batch's own join, or NULL */
+    void *total;      /* onto + the batch's own; the parts are of it. Without `onto`: of `sums` */
+    void (*part)(void *self, size_t first, size_t count, const void *mark);
+    void *self;
+};
+
 enum ga_measure { GA_MEASURE_SQUARE, GA_MEASURE_DISTANCE, GA_MEASURE_PRODUCT };
 
 /*
@@ -242,6 +255,12 @@ struct ga_compute {
      * blocks are then not written). A device that fails returns 0, too, and tells it by poll().
      */
     size_t (*burst)(struct ga_context *context, const struct ga_burst *burst);
+
+    /* As gradient() with GA_ASSIGN, for somebody who is told of its parts; NULL where sums are
+     * exact, too. A failure may come after all was told. */
+    int (*gradient_in_parts)(struct ga_context *context, const float *weights,
+                             const struct ga_batch *batch, void *sums, struct ga_tally *tally,
+                             const struct ga_told *told);
 };
 
 extern const struct ga_compute ga_compute_cpu_exact;

@@ -131,7 +131,8 @@ static int describe_run(struct ga_run *run, void *arg)
         ga_compute_fast_library(library, sizeof library);
         ga_text_printf(&report->text, " (%s)", library);
     }
-    ga_text_printf(&report->text, "; %s\n", ga_run_collective(run));
+    ga_text_printf(&report->text, "; %s%s\n", ga_run_collective(run),
+                   ga_run_overlaps(run) ? ", overlapped" : "");
     describe_choice(run, &report->text);
     return GA_OK;
 }

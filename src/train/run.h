@@ -58,6 +58,8 @@ void ga_run_describe_cards(struct ga_text *out);
 
 /* How gradients meet, in a few words. */
 const char *ga_run_collective(const struct ga_run *run);
+/* Whether the last window was reduced while its gradients were still being computed. */
+bool ga_run_overlaps(const struct ga_run *run);
 
 /* Rules between settings, and between settings and data (NULL: none yet). */
 int ga_run_check_settings(const struct ga_settings *settings, const struct ga_dataset *data);

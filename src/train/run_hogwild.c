@@ -296,7 +296,7 @@ static int add_up(struct ga_run *run, struct ga_replica *replica, int lane)
         bool straight = run_joins(run) || micro == 0;
 
         if (ga_item_compute(run, replica, lane, micro > 0 ? replica->sums : NULL,
-                            straight ? replica->sums : replica->micro_sums) < 0)
+                            straight ? replica->sums : replica->micro_sums, NULL) < 0)
             return ga_error_code();
         if (!straight)
             run->compute->add(&run->net, replica->sums, replica->micro_sums);

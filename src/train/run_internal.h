@@ -42,6 +42,10 @@ struct ga_replica {
     struct ga_task task;
     atomic_int lane; /* that computed for it last; written by whoever computes */
     bool submitted;
+    /* Its task, and then its item, told the collective the parts of the sums of its last
+     * micro-batch, in `total` where there was one before, else in micro_sums. */
+    bool told;
+    void *total; /* as `sums`; NULL where no run_overlaps() */
     struct ga_tally micro_tally;
     size_t next_first, next_count; /* of its item's examples: the next micro-batch */
     bool next_whole; /* it is all of the data: added up in file order, whatever the permutation */
@@ -104,6 +108,7 @@ struct ga_run {
     size_t places;                    /* cards that replicas take turns on; 1 for plain memory */
     void *sums[GA_MAX_DEVICES];       /* by place: (its replicas, sum_elements) */
     void *micro_sums[GA_MAX_DEVICES]; /* likewise with workers, else one by place */
+    void *totals[GA_MAX_DEVICES];     /* likewise, each for one replica; NULL: none yet */
     void *reduced;                    /* (sum_elements), at the first place */
     float *gradient;                  /* (parameters): g from REDUCE until the next OPEN */
     float *item_gradient;             /* (parameters) scratch */
@@ -114,7 +119,9 @@ struct ga_run {
      * alone in its window, and what to divide them by. NULL: it is made. */
     const void *owed;
     double owed_divisor;
-    bool lazy; /* `reduced` is not made: replicas' sums in the window add up to it */
+    bool in_parts;   /* the open window's last micro-batches tell their sums in parts */
+    bool overlapped; /* and those of the last window that was reduced did */
+    bool lazy;       /* `reduced` is not made: replicas' sums in the window add up to it */
 
     struct ga_version *ahead;   /* what the burst that was made last leads to, until it is taken */
     struct ga_step *burst_step; /* (burst_steps) scratch */
@@ -232,7 +239,7 @@ void ga_item_hand_over(struct ga_run *run, size_t replica); /* by run_submit() b
 void ga_item_worked(struct ga_replica *replica);            /* on a worker: its task is done */
 /* `onto` NULL or what the sums join, where run_joins(); elsewhere the caller adds. */
 int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, const void *onto,
-                    void *sums);
+                    void *sums, const struct ga_told *told); /* `told` NULL: nobody is */
 struct ga_replica *ga_item_of_task(struct ga_task *task);
 void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
 void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
@@ -262,6 +269,13 @@ int ga_window_apply(struct ga_run *run);
 int ga_window_clear(struct ga_run *run);
 void ga_window_close(struct ga_run *run, bool cancel);
 void ga_window_begin(struct ga_run *run); /* an empty window or buffer, one number on */
+
+/* run_overlap.c: sums that are reduced while the last micro-batches are still computed. */
+void ga_overlap_begin(struct ga_run *run, uint32_t active); /* a window, with so many replicas */
+bool ga_overlap_tells(const struct ga_run *run, const struct ga_replica *replica);
+void ga_overlap_work(struct ga_task *task, int lane); /* of a replica that tells */
+int ga_overlap_reduce(struct ga_run *run);            /* all in parts, or all at once */
+void ga_overlap_drop(struct ga_run *run);             /* before what was told changes */
 
 /* run_parts.c: passes over the parameters. */
 int ga_parts_open(struct ga_parts **out, size_t parameters, size_t lanes, size_t ranks);

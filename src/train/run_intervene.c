@@ -9,6 +9,7 @@ static void cut_item(struct ga_run *run, size_t r)
     struct ga_replica_value *v = &run->replica[r].v;
 
     ga_item_settle(run, r);
+    ga_overlap_drop(run);
     run->clock_kind->cancel(run->clock, r);
     run->counters.examples_unused += v->examples - v->done_examples;
     v->busy_ns += run->now_ns - v->start_ns;
@@ -130,6 +131,7 @@ int ga_run_discard(struct ga_run *run)
     run->counters.events++;
     if (run->phase == GA_PHASE_MICRO)
         cut_window(run);
+    ga_overlap_drop(run);
     if (run->phase <= GA_PHASE_REDUCE) /* the sum of an earlier window is no part of the state */
         run->compute->clear(&run->net, run->reduced);
     ga_tally_clear(&run->window.total);

@@ -55,7 +55,7 @@ int64_t ga_item_aim(struct ga_replica *replica)
 
 /* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
 int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, const void *onto,
-                    void *sums)
+                    void *sums, const struct ga_told *told)
 {
     struct ga_context *context = run_context(run, lane);
     struct ga_batch batch = run_batch(run);
@@ -66,6 +66,9 @@ int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, co
     if (!replica->next_whole)
         batch.index = replica->rows + replica->v.step_row + replica->next_first;
     batch.count = replica->next_count;
+    if (told)
+        return run->compute->gradient_in_parts(context, replica->v.read->weights, &batch, sums,
+                                               &replica->micro_tally, told);
     if (run_joins(run))
         return run->compute->accumulate(context, replica->v.read->weights, &batch, onto, sums,
                                         &replica->micro_tally, &replica->micro_square);
@@ -101,7 +104,8 @@ static void work(struct ga_task *task, int lane)
     struct ga_replica *replica = ga_item_of_task(task);
 
     replica->error.code = GA_OK;
-    if (ga_item_compute(replica->run, replica, lane, accumulated(replica), replica->micro_sums) < 0)
+    if (ga_item_compute(replica->run, replica, lane, accumulated(replica), replica->micro_sums,
+                        NULL) < 0)
         ga_error_take(&replica->error);
     ga_item_worked(replica);
 }
@@ -115,8 +119,11 @@ void ga_item_hand_over(struct ga_run *run, size_t r)
     if (!(real ? run->live : run->parallel && !replica->hogwild) || replica->submitted ||
         replica->v.state != GA_REPLICA_BUSY || replica->v.micro == replica->v.micros)
         return;
-    replica->task.work = real && replica->hogwild ? ga_hogwild_race : work;
+    replica->task.work = real && replica->hogwild         ? ga_hogwild_race
+                         : ga_overlap_tells(run, replica) ? ga_overlap_work
+                                                          : work;
     replica->terms = ga_settings_share_take(run->settings);
+    replica->told = false;
     replica->submitted = true;
     if (real)
         run->clock_kind->begin(run->clock, r);
@@ -242,7 +249,9 @@ static int micro_result(struct ga_run *run, size_t r, void **sums)
 
     if (!replica->submitted) {
         *sums = straight ? replica->sums : replica->micro_sums;
-        return ga_item_compute(run, replica, 0, accumulated(replica), *sums);
+        replica->told = false;
+        ga_overlap_drop(run);
+        return ga_item_compute(run, replica, 0, accumulated(replica), *sums, NULL);
     }
     ga_item_settle(run, r);
     if (replica->error.code != GA_OK)
@@ -301,13 +310,24 @@ static void emit_micro(struct ga_run *run, size_t r, double weight, double norm)
     ga_run_emit(run);
 }
 
+/* They have joined already. */
+static void take_total(struct ga_replica *replica)
+{
+    void *before = replica->sums;
+
+    replica->sums = replica->total;
+    replica->total = before;
+}
+
 /* The sums and the tally of the micro-batch join the item's. */
 static int add_micro(struct ga_run *run, struct ga_replica *replica, const void *sums)
 {
     struct ga_replica_value *v = &replica->v;
 
     if (v->micro > 0) {
-        if (!run_joins(run))
+        if (replica->told)
+            take_total(replica);
+        else if (!run_joins(run))
             run->compute->add(&run->net, replica->sums, sums);
         ga_tally_add(&v->tally, &replica->micro_tally);
     } else {
@@ -492,6 +512,7 @@ void ga_item_drop(struct ga_run *run, size_t r, int64_t time_ns)
     struct ga_event *event = NULL;
 
     ga_item_settle(run, r);
+    ga_overlap_drop(run);
     run->clock_kind->cancel(run->clock, r);
     if (v->state == GA_REPLICA_LATE)
         run->late--;

@@ -162,6 +162,8 @@ static uint64_t sum_bytes(const struct ga_run *run)
         sums += run->replicas;
     else if (!run_joins(run))
         sums += run->places;
+    for (size_t place = 0; place < run->places; place++)
+        sums += run->totals[place] != NULL;
     return sums * run->sum_bytes;
 }
 

@@ -26,15 +26,17 @@ void ga_run_release_replicas(struct ga_run *run)
         free(run->replica[r].step_count);
     }
     free(run->replica);
+    run->collective->close(run->group); /* it may still read what follows */
     for (size_t place = 0; place < run->places; place++) {
         run->compute->free(run->sums[place]);
         run->compute->free(run->micro_sums[place]);
-        run->sums[place] = run->micro_sums[place] = NULL;
+        run->compute->free(run->totals[place]);
+        run->sums[place] = run->micro_sums[place] = run->totals[place] = NULL;
     }
+    run->in_parts = run->overlapped = false;
     ga_run_free_means(run, run->means, run->replicas);
     free(run->buffers);
     ga_parts_close(run->parts);
-    run->collective->close(run->group);
     run->clock_kind->close(run->clock);
     run->replica = NULL;
     run->means = NULL;
@@ -138,7 +140,8 @@ static void carry_over(struct ga_run *run, struct fresh *fresh, size_t replicas)
             newcomer(run, to);
         }
         to->run = run;
-        to->has_kept = to->has_mean = false;
+        to->has_kept = to->has_mean = to->told = false;
+        to->total = NULL;
         to->mean = fresh->means ? fresh->means + r * run->net.parameters : NULL;
         to->sums = (char *)fresh->sums[place] + slice;
         if (fresh->micro_sums[place])

@@ -294,6 +294,7 @@ int ga_run_restore(struct ga_run *run, const struct ga_state *state)
         return ga_error_code();
     for (size_t r = 0; r < run->replicas; r++)
         ga_item_settle(run, r);
+    ga_overlap_drop(run);
     if (restore_room(run, state) < 0 || restore_sums(run, state) < 0)
         return ga_error_code();
     ga_state_versions(state, fetch_version, run);

@@ -197,6 +197,7 @@ int ga_window_open_next(struct ga_run *run)
     run->window.expected = run->policy->expected(run_set(run), active);
     run->has_gradient = run->has_average = false;
     run->owed = NULL;
+    ga_overlap_begin(run, active);
     run->phase = GA_PHASE_MICRO;
     event = run_event(run, GA_EVENT_OPEN, -1);
     event->examples = (uint32_t)run->window.examples;
@@ -357,7 +358,7 @@ static int reduce_sums(struct ga_run *run)
         window->micro_inverse_count += replica->v.micro_inverse_count;
     }
     run->lazy = run->parts != NULL;
-    return run->lazy ? GA_OK : ga_window_make_reduced(run);
+    return run->lazy ? GA_OK : ga_overlap_reduce(run);
 }
 
 int ga_window_make_reduced(const struct ga_run *run)

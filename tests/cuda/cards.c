@@ -1,9 +1,11 @@
 #include "cards.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "support/support.h"
@@ -97,6 +99,25 @@ size_t test_fake_launches(void)
 size_t test_fake_under_way(void)
 {
     return count_of("fake_under_way");
+}
+
+bool test_fake_faulty(void)
+{
+    return count_of("fake_faulty") > 0;
+}
+
+void test_until_found(const struct ga_compute *compute, size_t card)
+{
+    const time_t until = time(NULL) + 20;
+    void *buffer = NULL;
+    while (!buffer && time(NULL) < until) {
+        ga_buffer_revive(compute);
+        buffer = ga_buffer_alloc(compute, 8, card);
+        sched_yield();
+    }
+    if (!buffer)
+        fail_msg("%s", ga_error_text());
+    compute->free(buffer);
 }
 
 void test_at_rest(void)

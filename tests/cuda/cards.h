@@ -31,6 +31,12 @@ size_t test_fake_under_way(void); /* streams with such work */
 /* How many graphs were started on the fake runtime. */
 size_t test_fake_launches(void);
 
+/* Whether the fake runtime has found a fault that nobody has asked for yet. */
+bool test_fake_faulty(void);
+
+/* Until a lost card can be used again, which another thread brings about. */
+void test_until_found(const struct ga_compute *compute, size_t card);
+
 /* Fails where the fake runtime has found a fault since the last call. */
 void test_no_faults(void);
 

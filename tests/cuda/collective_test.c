@@ -2,10 +2,8 @@
  * Collectives between cards, as the contract of the transports has it: inputs with exact sums, any
  * members, buffers on all cards. And what happens when a rank fails or never comes.
  */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "cards.h"
@@ -292,22 +290,6 @@ static void test_a_card_that_is_stuck(void **state)
     unsetenv("GA_CUDA_DEADLINE");
 }
 
-/* Until a lost card can be used again, which another thread brings about. */
-static void until_found(size_t card)
-{
-    const struct ga_compute *compute = test_cuda("exact");
-    const time_t until = time(NULL) + 20;
-    void *buffer = NULL;
-    while (!buffer && time(NULL) < until) {
-        ga_buffer_revive(compute);
-        buffer = ga_buffer_alloc(compute, 8, card);
-        sched_yield();
-    }
-    if (!buffer)
-        fail_msg("%s", ga_error_text());
-    compute->free(buffer);
-}
-
 /* A call that does not return holds nobody else up: its card is named and lost, and the others can
  * be used; once it has returned the card is found again. */
 static void test_a_call_that_does_not_return(void **state)
@@ -331,7 +313,7 @@ static void test_a_call_that_does_not_return(void **state)
     fleet_close(&f);
     ga_buffer_revive(f.compute);
     test_fake_set("jam=-1");
-    until_found(1);
+    test_until_found(f.compute, 1);
     fleet_open(&f, 5, 100, GA_FLOAT64, 0);
     check_reduce(&f);
     fleet_close(&f);

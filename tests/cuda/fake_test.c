@@ -283,6 +283,45 @@ static void test_rules_of_a_capture(void **state)
     close_desk(&d);
 }
 
+/* An external record is a node: the event tells of the last launch, and only within a capture. */
+static void test_an_external_record(void **state)
+{
+    struct desk d;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaEvent_t half = NULL;
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+    (void)state;
+    open_desk(&d);
+    fine(cudaEventCreateWithFlags(&half, cudaEventDisableTiming));
+    assert_int_equal(cudaEventRecordWithFlags(half, d.stream[0], cudaEventRecordExternal),
+                     cudaErrorIllegalState);
+    fine(cudaStreamIsCapturing(d.stream[0], &status));
+    assert_int_equal(status, cudaStreamCaptureStatusNone);
+    fine(cudaStreamBeginCapture(d.stream[0], cudaStreamCaptureModeThreadLocal));
+    fine(cudaStreamIsCapturing(d.stream[0], &status));
+    assert_int_equal(status, cudaStreamCaptureStatusActive);
+    fine(cudaMemsetAsync(d.a[0], 0, sizeof(double), d.stream[0]));
+    fine(cudaEventRecordWithFlags(half, d.stream[0], cudaEventRecordExternal));
+    fine(cudaMemsetAsync(d.b[0], 0, sizeof(double), d.stream[0]));
+    fine(cudaStreamEndCapture(d.stream[0], &graph));
+    fine(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    fine(cudaGraphDestroy(graph));
+    fine(cudaGraphLaunch(exec, d.stream[0]));
+    fine(cudaStreamWaitEvent(d.other, half, 0));
+    fine(cudaMemcpyAsync(d.pinned, d.a[0], sizeof(double), cudaMemcpyDeviceToHost, d.other));
+    assert_int_equal(fake_faults(NULL), 0);
+    assert_int_equal(
+        cudaMemcpyAsync(d.pinned, d.b[0], sizeof(double), cudaMemcpyDeviceToHost, d.other),
+        cudaErrorAssert);
+    assert_faults("a wait is missing");
+    fine(cudaStreamSynchronize(d.other));
+    fine(cudaStreamSynchronize(d.stream[0]));
+    fine(cudaGraphExecDestroy(exec));
+    fine(cudaEventDestroy(half));
+    close_desk(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_default_stream_and_wrong_direction),
         cmocka_unit_test(test_graph_does_what_was_noted),
         cmocka_unit_test(test_rules_of_a_capture),
+        cmocka_unit_test(test_an_external_record),
         cmocka_unit_test(test_injected_failures),
     };
     return ga_test_main(tests);

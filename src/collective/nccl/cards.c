@@ -2,34 +2,12 @@
 
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/nccl/comm.h"
-#include "compute/cuda/device.h"
+#include "collective/nccl/group.h"
 #include "compute/cuda/exact_launch.h"
-
-/* One card's part: a stream, and room for one buffer. */
-struct part {
-    struct CUstream_st *stream; /* NULL: not used yet */
-    struct ga_cuda_room room;
-};
-
-#define AWAY UINT8_MAX
-_Static_assert(GA_CUDA_PLACES < AWAY, "a card's number fits beside AWAY");
-
-struct ga_group {
-    size_t ranks;
-    atomic_bool aborted;
-    bool spoiled;         /* buffers of members hold sums of some of them */
-    uint64_t number;      /* of the collective under way, from 1 */
-    uint8_t *place;       /* rank's card in it; AWAY: takes no part */
-    struct ga_team *team; /* of the cards that met last by NCCL */
-    struct part part[GA_CUDA_PLACES];
-};
 
 /* One call: who takes part, what it adds up to, and where. */
 struct sum {
@@ -60,11 +38,12 @@ static int cards_open(struct ga_group **out, size_t ranks)
         return ga_cuda_host()->fail(GA_ENOMEM, "no memory for a group of %zu ranks", ranks);
     }
     group->ranks = ranks;
+    pthread_mutex_init(&group->parts.lock, NULL);
     *out = group;
     return GA_OK;
 }
 
-static void part_close(struct part *part)
+static void part_close(struct ga_card_part *part)
 {
     if (!part->stream)
         return;
@@ -72,13 +51,31 @@ static void part_close(struct part *part)
     ga_cuda_room_fini(&part->room);
 }
 
+#ifdef GA_CUDA_NCCL
+#define PARTS         &ga_cards_parts
+#define BETWEEN_CARDS "NCCL"
+#else
+#define PARTS         NULL
+#define BETWEEN_CARDS "copies"
+#endif
+
+/* Nothing that was told in parts is under way any more. */
+static void drop_parts(struct ga_group *group)
+{
+    const struct ga_collective_parts *parts = PARTS;
+    if (parts)
+        parts->drop(group);
+}
+
 static void cards_close(struct ga_group *group)
 {
     if (!group)
         return;
+    drop_parts(group);
     for (size_t place = 0; place < GA_CUDA_PLACES; place++)
         part_close(&group->part[place]);
     ga_team_close(group->team);
+    pthread_mutex_destroy(&group->parts.lock);
     free(group->place);
     free(group);
 }
@@ -113,7 +110,7 @@ static int check(struct ga_group *group, size_t count, enum ga_type type)
 /* The card is the thread's and has its stream. */
 static int part_take(struct ga_group *group, size_t place)
 {
-    struct part *part = &group->part[place];
+    struct ga_card_part *part = &group->part[place];
     part->room.place = place;
     if (ga_cuda_use(place) < 0)
         return ga_cuda_host()->error_code();
@@ -141,8 +138,7 @@ static int add(struct ga_group *group, size_t place, void *to, const void *from,
                          place, "adding replicas");
 }
 
-/* Who computes on this card: "replica 1" or "replicas 1, 4"; nothing where nobody does. */
-static void write_replicas(const void *self, size_t place, char *out, size_t size)
+void ga_group_write_replicas(const void *self, size_t place, char *out, size_t size)
 {
     const struct ga_group *group = self;
     size_t length = 0;
@@ -166,7 +162,7 @@ static int wait(struct ga_group *group, size_t place)
     char who[128];
     if (ga_cuda_wait(group->part[place].stream, place, "a collective") == GA_OK)
         return GA_OK;
-    write_replicas(group, place, who, sizeof who);
+    ga_group_write_replicas(group, place, who, sizeof who);
     return ga_cuda_host()->fail_within(
         who[0] ? "collective %" PRIu64 ", %s" : "collective %" PRIu64, group->number, who);
 }
@@ -174,7 +170,7 @@ static int wait(struct ga_group *group, size_t place)
 /* The first buffer of a card is where its sum grows, if it may, or is copied to there. */
 static int first_of_card(struct sum *s, size_t rank, size_t place)
 {
-    struct part *part = &s->group->part[place];
+    struct ga_card_part *part = &s->group->part[place];
     if (s->everywhere) {
         memcpy(&s->partial[place], &s->buffers[rank], sizeof s->partial[place]);
         return GA_OK;
@@ -214,7 +210,7 @@ static int join_ranks(struct sum *s)
 /* Another card's sum joins the result, by way of room on the result's card. */
 static int join_card(struct sum *s, size_t place)
 {
-    struct part *part = &s->group->part[s->place];
+    struct ga_card_part *part = &s->group->part[s->place];
     int code = GA_OK;
     if (!s->partial[s->place]) {
         s->partial[s->place] = s->result;
@@ -267,7 +263,7 @@ static int join_by_team(struct sum *s)
                               .count = s->count,
                               .type = s->type,
                               .number = s->group->number,
-                              .who = write_replicas,
+                              .who = ga_group_write_replicas,
                               .self = s->group};
     int code = find_team(s);
     for (size_t i = 0; i < s->cards; i++) {
@@ -283,6 +279,10 @@ static int join_by_team(struct sum *s)
         ga_team_close(s->group->team);
         s->group->team = NULL;
     }
+    if (code == GA_OK && s->cards == s->group->ranks && s->type == GA_FLOAT32) {
+        s->group->plain.count = s->count;
+        s->group->plain.place = s->place;
+    }
     if (code < 0 || s->partial[s->place])
         return code;
     code = part_take(s->group, s->place);
@@ -291,9 +291,7 @@ static int join_by_team(struct sum *s)
     return code == GA_OK ? wait(s->group, s->place) : code;
 }
 
-/* After a failure nothing of the group is under way any more where cards still answer: the members'
- * buffers are their owners' again. The thread's error stays. */
-static int settle(struct ga_group *group, int code)
+int ga_group_settle(struct ga_group *group, int code)
 {
     char text[GA_ERROR_TEXT];
     snprintf(text, sizeof text, "%s", ga_cuda_host()->error_text());
@@ -322,10 +320,12 @@ static int sum_up(struct sum *s)
     int code = check(s->group, s->count, s->type);
     s->bytes = s->count * type_bytes(s->type);
     s->group->number++;
+    s->group->plain.count = 0;
+    drop_parts(s->group);
     if (code < 0 || s->count == 0)
         return code;
     code = join_all(s);
-    return code < 0 ? settle(s->group, code) : GA_OK;
+    return code < 0 ? ga_group_settle(s->group, code) : GA_OK;
 }
 
 static int cards_reduce(struct ga_group *group, const void *const *buffers, void *result,
@@ -358,7 +358,7 @@ static int copy_to_all(struct ga_group *group, void *const *buffers, const void 
     for (size_t place = 0; code == GA_OK && place < GA_CUDA_PLACES; place++)
         if (group->part[place].stream)
             code = wait(group, place);
-    return code < 0 ? settle(group, code) : GA_OK;
+    return code < 0 ? ga_group_settle(group, code) : GA_OK;
 }
 
 static int cards_all_reduce(struct ga_group *group, void *const *buffers, size_t count,
@@ -386,15 +386,11 @@ static int cards_broadcast(struct ga_group *group, void *const *buffers, size_t 
             GA_EINPUT, "broadcast from rank %zu: expected a member of 0..%zu with a buffer", root,
             group->ranks - 1);
     group->number++;
+    group->plain.count = 0;
+    drop_parts(group);
     memset(group->place, AWAY, group->ranks);
     return copy_to_all(group, buffers, buffers[root], NULL, count * type_bytes(type));
 }
-
-#ifdef GA_CUDA_NCCL
-#define BETWEEN_CARDS "NCCL"
-#else
-#define BETWEEN_CARDS "copies"
-#endif
 
 const struct ga_collective ga_collective_cards = {
     .name = "cards",
@@ -407,4 +403,5 @@ const struct ga_collective ga_collective_cards = {
     .broadcast = cards_broadcast,
     .poll = cards_poll,
     .abort = cards_abort,
+    .parts = PARTS,
 };

@@ -332,20 +332,40 @@ bool ga_team_is_on(const struct ga_team *team, const size_t *places, size_t coun
     return same;
 }
 
-int ga_team_sum(struct ga_team *team, const struct ga_team_sum *sum)
+/* What the rank's thread needs of the sum. */
+static void hand_over(struct ga_rank *rank, const struct ga_team_sum *sum, size_t i)
 {
-    const struct watch w = {.team = team, .sum = sum};
-    int code = GA_OK;
+    rank->stream = sum->stream[i];
+    rank->buffer = sum->buffer[i];
+    rank->from = sum->from ? sum->from[i] : sum->buffer[i];
+    rank->piece[0] = (struct ga_team_piece){.count = sum->count};
+    for (size_t p = 0; sum->piece && p < sum->pieces; p++)
+        rank->piece[p] = sum->piece[i][p];
+}
+
+int ga_team_begin(struct ga_team *team, const struct ga_team_sum *sum)
+{
     if (team->aborted)
         return ga_cuda_host()->fail(GA_ESTATE, "NCCL: the team was aborted after a failure");
     pthread_mutex_lock(&team->lock);
     team->sum = *sum;
-    for (size_t i = 0; i < team->count; i++) {
-        team->rank[i].buffer = sum->buffer[i];
-        team->rank[i].stream = sum->stream[i];
-    }
+    team->sum.pieces = sum->piece ? sum->pieces : 1;
+    for (size_t i = 0; i < team->count; i++)
+        hand_over(&team->rank[i], sum, i);
     begin(team, GA_RANK_SUM);
     pthread_mutex_unlock(&team->lock);
-    code = finish(&w);
+    return GA_OK;
+}
+
+int ga_team_end(struct ga_team *team, const struct ga_team_sum *sum)
+{
+    const struct watch w = {.team = team, .sum = sum};
+    const int code = finish(&w);
     return code < 0 ? abort_all(team, code) : GA_OK;
+}
+
+int ga_team_sum(struct ga_team *team, const struct ga_team_sum *sum)
+{
+    const int code = ga_team_begin(team, sum);
+    return code < 0 ? code : ga_team_end(team, sum);
 }

@@ -29,12 +29,23 @@ int ga_team_open(struct ga_team **out, const size_t *places, size_t count);
 void ga_team_close(struct ga_team *team); /* NULL is fine */
 bool ga_team_is_on(const struct ga_team *team, const size_t *places, size_t count);
 
+/* A piece of a sum: elements, and what their card has to do before they are there. */
+struct ga_team_piece {
+    size_t first, count;
+    struct CUevent_st *mark;
+};
+
 /* One sum over the ranks of a team. */
 struct ga_team_sum {
-    void *const *buffer;               /* rank i's, on its card */
+    void *const *buffer;               /* rank i's, on its card: what it gives, and gets */
     struct CUstream_st *const *stream; /* rank i's: the sum comes behind what is in it */
-    size_t root;                       /* the rank that gets the sum; GA_TEAM_ALL: every one */
-    size_t count;                      /* elements */
+    const void *const *from; /* rank i's: what it gives instead; NULL: what is in `buffer` */
+    /* Rank i's pieces, to be summed one after another, each behind its mark; alike but for the
+     * marks. NULL: all at once. */
+    const struct ga_team_piece *const *piece;
+    size_t pieces; /* GA_NET_LAYERS at the most */
+    size_t root;   /* the rank that gets the sum; GA_TEAM_ALL: every one */
+    size_t count;  /* elements */
     enum ga_type type;
     uint64_t number; /* of this collective, for errors */
     /* Says who computes on a card: "replicas 1, 4"; for errors. */
@@ -44,11 +55,15 @@ struct ga_team_sum {
 #define GA_TEAM_ALL ((size_t)-1)
 
 /*
- * In place; ends when all is done. Where the time is up the error names the cards whose earlier
- * work has not ended, so that they never came to the sum, and else those that came and did not end;
- * where ranks fail, one that failed by itself rather than one that saw another fail. After a
- * failure the team is of no use.
+ * Ends when all is done. With `from` only ranks that get the sum have a buffer. Where the time is
+ * up the error names the cards whose earlier work has not ended, so that they never came to the
+ * sum, and else those that came and did not end; where ranks fail, one that failed by itself rather
+ * than one that saw another fail. After a failure the team is of no use.
  */
 int ga_team_sum(struct ga_team *team, const struct ga_team_sum *sum);
+
+/* The same in two steps, the first of which does not wait; the sum's arrays are its own then. */
+int ga_team_begin(struct ga_team *team, const struct ga_team_sum *sum);
+int ga_team_end(struct ga_team *team, const struct ga_team_sum *sum);
 
 #endif

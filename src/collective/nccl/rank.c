@@ -93,7 +93,7 @@ static bool is_done(struct ga_rank *rank, int *code)
         return error == cudaSuccess;
     }
     (void)cudaGetLastError();
-    if (cudaEventQuery(rank->arrived) == cudaSuccess)
+    if (cudaEventQuery(rank->before) == cudaSuccess)
         note_there(rank);
     (void)cudaGetLastError();
     return false;
@@ -131,29 +131,52 @@ static void open_rank(struct ga_rank *rank)
         (void)settle(rank);
 }
 
-static int start_sum(struct ga_rank *rank)
+/* Elements that this rank does not get go nowhere: NCCL writes to the root's buffer only. */
+static int start_piece(struct ga_rank *rank, const struct ga_team_piece *piece)
 {
     const struct ga_team_sum *sum = &rank->team->sum;
-    const ncclDataType_t kind = sum->type == GA_FLOAT64 ? ncclDouble : ncclFloat;
-    void *buffer = rank->buffer;
-    if (ga_cuda_use(rank->place) < 0 ||
-        ga_cuda_check((int)cudaEventRecord(rank->arrived, rank->stream), rank->place,
-                      "marking a sum's start") < 0)
+    const bool wide = sum->type == GA_FLOAT64;
+    const ncclDataType_t kind = wide ? ncclDouble : ncclFloat;
+    const size_t at = piece->first * (wide ? sizeof(double) : sizeof(float));
+    const char *from = (const char *)rank->from + at;
+    char *to = rank->buffer ? (char *)rank->buffer + at : NULL;
+    if (piece->mark && ga_cuda_check((int)cudaStreamWaitEvent(rank->stream, piece->mark, 0),
+                                     rank->place, "waiting for sums") < 0)
         return ga_cuda_host()->error_code();
     if (sum->root == GA_TEAM_ALL)
         return ga_rank_check(
-            ncclAllReduce(buffer, buffer, sum->count, kind, ncclSum, rank->comm, rank->stream),
+            (int)ncclAllReduce(from, to, piece->count, kind, ncclSum, rank->comm, rank->stream),
             "summing");
-    return ga_rank_check((int)ncclReduce(buffer, buffer, sum->count, kind, ncclSum, (int)sum->root,
+    return ga_rank_check((int)ncclReduce(from, to, piece->count, kind, ncclSum, (int)sum->root,
                                          rank->comm, rank->stream),
                          "summing");
 }
 
+/* What the card has to do before the sum: what is in the stream, or up to the last mark. */
+static int note_before(struct ga_rank *rank)
+{
+    const struct ga_team_piece *last = &rank->piece[rank->team->sum.pieces - 1];
+    rank->before = last->mark ? last->mark : rank->arrived;
+    if (ga_cuda_use(rank->place) < 0)
+        return ga_cuda_host()->error_code();
+    if (last->mark)
+        return GA_OK;
+    return ga_cuda_check((int)cudaEventRecord(rank->arrived, rank->stream), rank->place,
+                         "marking a sum's start");
+}
+
+/* A communicator that does not block takes the next call when it is through with the last one. */
 static void sum_rank(struct ga_rank *rank)
 {
-    if (start_sum(rank) < 0)
+    int code = note_before(rank);
+    for (size_t p = 0; code == GA_OK && p < rank->team->sum.pieces; p++) {
+        code = start_piece(rank, &rank->piece[p]);
+        if (code == GA_OK && !settle(rank))
+            return;
+    }
+    if (code < 0)
         note(rank);
-    else if (settle(rank))
+    else
         wait_for_card(rank);
 }
 

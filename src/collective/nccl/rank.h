@@ -34,15 +34,18 @@ struct ga_rank {
     struct ncclComm *comm; /* job; NULL: none yet, or none any more */
     struct CUevent_st
         *arrived; /* job: behind what the card had to do before the sum; NULL: none yet */
-    void *buffer; /* job: of the sum */
-    struct CUstream_st *stream; /* job: likewise */
-    bool runs;                  /* its thread was started */
-    bool busy;                  /* with the job that was asked for last */
-    bool leaving;               /* it is closed or aborted, and has no use for its stream */
-    bool given_up;              /* by the owner, while it was busy and not leaving */
-    bool there;                 /* what the card had to do before the sum is done */
-    int failed;                 /* what NCCL says went wrong in the background; 0: nothing */
-    enum ga_code code;          /* another failure, with its text; GA_OK: none */
+    struct CUevent_st *before;                 /* job: `arrived`, or a mark that says the same */
+    void *buffer;                              /* job: of the sum */
+    const void *from;                          /* job: likewise */
+    struct ga_team_piece piece[GA_NET_LAYERS]; /* job: likewise, (sum.pieces) */
+    struct CUstream_st *stream;                /* job: likewise */
+    bool runs;                                 /* its thread was started */
+    bool busy;                                 /* with the job that was asked for last */
+    bool leaving;      /* it is closed or aborted, and has no use for its stream */
+    bool given_up;     /* by the owner, while it was busy and not leaving */
+    bool there;        /* what the card had to do before the sum is done */
+    int failed;        /* what NCCL says went wrong in the background; 0: nothing */
+    enum ga_code code; /* another failure, with its text; GA_OK: none */
     char text[GA_ERROR_TEXT];
 };
 

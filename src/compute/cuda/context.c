@@ -185,7 +185,11 @@ static int queue_micro(void *self)
 {
     const struct micro *m = self;
     const struct ga_cuda_layout *at = &m->seat->at;
+    ga_cuda_marks_begin(&m->seat->marks, &m->context->net);
     int code = is_tiny(m->context, m->batch->count) ? queue_tiny(m) : queue_layers(m);
+    if (code == GA_OK)
+        code = ga_cuda_marks_rest(&m->seat->marks, &m->context->net, m->seat->stream,
+                                  m->seat->room.place);
     if (code == GA_OK)
         code = receive(m->seat, at->losses, at->flags - at->losses + sizeof(uint32_t),
                        "a micro-batch");
@@ -194,6 +198,7 @@ static int queue_micro(void *self)
 
 static int run_micro(struct micro *m)
 {
+    const struct ga_told *told = m->seat->marks.told;
     const struct ga_cuda_graph_key key = {
         .count = m->batch->count,
         .weighted = m->batch->weights != NULL,
@@ -201,14 +206,17 @@ static int run_micro(struct micro *m)
         .sums = (uintptr_t)m->sums,
         .device = (uintptr_t)m->seat->room.device,
         .host = (uintptr_t)m->seat->room.host,
+        .onto = told ? (uintptr_t)told->onto : 0,
+        .total = told ? (uintptr_t)(told->onto ? told->total : m->sums) : 0,
     };
     return ga_cuda_graphs_run(&m->seat->graphs, &key, m->seat->stream, m->seat->room.place,
                               queue_micro, m);
 }
 
-int ga_cuda_context_gradient(struct ga_context *context, const float *weights,
-                             const struct ga_batch *batch, enum ga_into into, void *sums,
-                             struct ga_tally *tally)
+/* `told` NULL: nobody is. */
+static int gradient(struct ga_context *context, const float *weights, const struct ga_batch *batch,
+                    enum ga_into into, void *sums, struct ga_tally *tally,
+                    const struct ga_told *told)
 {
     size_t place = 0;
     int code = check_batch(&context->net, batch, true);
@@ -225,11 +233,30 @@ int ga_cuda_context_gradient(struct ga_context *context, const float *weights,
     struct micro micro = {context, &context->seat[place], batch, into, sums};
     code = prepare(context, place, weights, batch, true);
     if (code == GA_OK)
+        code = ga_cuda_marks_aim(&micro.seat->marks, &context->net, told, sums, place);
+    if (code == GA_OK)
         code = run_micro(&micro);
+    if (code == GA_OK)
+        ga_cuda_marks_tell(&micro.seat->marks, &context->net);
     code = end(micro.seat, code, "a micro-batch");
+    micro.seat->marks.told = NULL;
     if (code == GA_OK)
         tally_answers(micro.seat, batch, true, tally);
     return code;
+}
+
+int ga_cuda_context_gradient(struct ga_context *context, const float *weights,
+                             const struct ga_batch *batch, enum ga_into into, void *sums,
+                             struct ga_tally *tally)
+{
+    return gradient(context, weights, batch, into, sums, tally, NULL);
+}
+
+int ga_cuda_context_gradient_in_parts(struct ga_context *context, const float *weights,
+                                      const struct ga_batch *batch, void *sums,
+                                      struct ga_tally *tally, const struct ga_told *told)
+{
+    return gradient(context, weights, batch, GA_ASSIGN, sums, tally, told);
 }
 
 size_t ga_cuda_context_burst(struct ga_context *context, const struct ga_burst *burst)

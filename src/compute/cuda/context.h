@@ -26,6 +26,10 @@ void ga_cuda_context_close(struct ga_context *context);
 int ga_cuda_context_gradient(struct ga_context *context, const float *weights,
                              const struct ga_batch *batch, enum ga_into into, void *sums,
                              struct ga_tally *tally);
+/* Of fast numerics. */
+int ga_cuda_context_gradient_in_parts(struct ga_context *context, const float *weights,
+                                      const struct ga_batch *batch, void *sums,
+                                      struct ga_tally *tally, const struct ga_told *told);
 int ga_cuda_context_evaluate(struct ga_context *context, const float *weights,
                              const struct ga_batch *batch, struct ga_tally *tally);
 /* Of fast numerics; see ga_compute.burst. More updates than this are none. */

@@ -269,23 +269,6 @@ void *ga_cuda_alloc(size_t bytes, size_t place)
     return buffer;
 }
 
-static bool lies_on_lost(const void *buffer)
-{
-    struct cudaPointerAttributes attributes;
-    if (cudaPointerGetAttributes(&attributes, buffer) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return false;
-    }
-    return attributes.device >= 0 && ga_cuda_is_lost((size_t)attributes.device);
-}
-
-void ga_cuda_free(void *buffer)
-{
-    if (buffer && !lies_on_lost(buffer) &&
-        ga_cuda_check((int)cudaFree(buffer), 0, "giving memory back") < 0)
-        ga_cuda_note();
-}
-
 static int copy(void *to, const void *from, size_t bytes, const void *on, const char *what)
 {
     size_t place = 0;
@@ -352,7 +335,7 @@ int ga_cuda_room_grow(struct ga_cuda_room *room, size_t device_bytes, size_t hos
                       "pinning host memory") < 0) {
         const int code = ga_cuda_host()->error_code();
         if (device)
-            (void)cudaFree(device);
+            ga_cuda_free(device);
         return code;
     }
     if (device) {
@@ -361,8 +344,7 @@ int ga_cuda_room_grow(struct ga_cuda_room *room, size_t device_bytes, size_t hos
         room->device_bytes = device_bytes;
     }
     if (host) {
-        if (room->host && !ga_cuda_is_one_lost())
-            (void)ga_cuda_check((int)cudaFreeHost(room->host), room->place, "freeing host memory");
+        ga_cuda_free_host(room->host);
         room->host = host;
         room->host_bytes = host_bytes;
     }
@@ -372,9 +354,7 @@ int ga_cuda_room_grow(struct ga_cuda_room *room, size_t device_bytes, size_t hos
 void ga_cuda_room_fini(struct ga_cuda_room *room)
 {
     ga_cuda_free(room->device);
-    if (room->host && !ga_cuda_is_one_lost() &&
-        ga_cuda_check((int)cudaFreeHost(room->host), room->place, "freeing host memory") < 0)
-        ga_cuda_note();
+    ga_cuda_free_host(room->host);
     room->device = room->host = NULL;
     room->device_bytes = room->host_bytes = 0;
 }

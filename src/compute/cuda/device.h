@@ -75,6 +75,15 @@ void *ga_cuda_alloc(size_t bytes, size_t place); /* zeroed; NULL with an error *
 void *ga_cuda_take(size_t bytes, size_t place);  /* on the thread's card, with what was in it */
 bool ga_cuda_fits(size_t bytes);                 /* so much is free on the thread's card */
 void ga_cuda_free(void *buffer);
+void ga_cuda_free_host(void *buffer); /* pinned memory */
+
+/*
+ * From begins() to ended() sums of several cards are under way while their owner goes on: giving
+ * memory back waits for all of a card's work, and that may wait for a card that never comes. So
+ * what is given back meanwhile stays until the last such sum has ended.
+ */
+void ga_cuda_sum_begins(void);
+void ga_cuda_sum_ended(void);
 int ga_cuda_copy_in(void *device, const void *host, size_t bytes);
 int ga_cuda_copy_out(void *host, const void *device, size_t bytes);
 int ga_cuda_copy(void *to, const void *from, size_t bytes);

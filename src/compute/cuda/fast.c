@@ -189,6 +189,8 @@ static int fast_backward(struct ga_cuda_seat *seat, const struct ga_net *net, en
                        into, room);
     for (size_t k = net->layers; code == GA_OK && k-- > 0;) {
         code = layer_sums(seat, net, k, into, room);
+        if (code == GA_OK)
+            code = ga_cuda_marks_layer(&seat->marks, net, k, seat->stream, seat->room.place);
         if (code == GA_OK && k > 0)
             code = layer_deltas(seat, net, k);
     }
@@ -229,6 +231,7 @@ const struct ga_compute ga_compute_cuda_fast = {
     .alloc = ga_cuda_alloc_first,
     .free = ga_cuda_free,
     .gradient = ga_cuda_context_gradient,
+    .gradient_in_parts = ga_cuda_context_gradient_in_parts,
     .evaluate = ga_cuda_context_evaluate,
     .predict = ga_cuda_context_predict,
     .add = ga_cuda_add_float,

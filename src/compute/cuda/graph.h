@@ -22,6 +22,7 @@ struct ga_cuda_graphs; /* opaque, of one stream */
 struct ga_cuda_graph_key {
     size_t count, weighted, add; /* examples, whether they have weights, into = or += */
     size_t sums, device, host;   /* addresses */
+    size_t onto, total;          /* addresses, where somebody is told of parts */
 };
 
 /* Queues the work: nothing but what a capture allows, the same for equal keys. */

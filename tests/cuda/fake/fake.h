@@ -160,6 +160,8 @@ __attribute__((visibility("default"))) void fake_set(const char *words);
 __attribute__((visibility("default"))) size_t fake_faults(const char **text);
 /* How many, without forgetting them; and without a lock, for those who hold it. */
 __attribute__((visibility("default"))) size_t fake_text(const char **text);
+/* How many nobody has asked for yet. */
+__attribute__((visibility("default"))) size_t fake_faulty(void);
 __attribute__((visibility("default"))) size_t fake_used(int device);
 /* Streams with work that the host has not waited for. */
 __attribute__((visibility("default"))) size_t fake_under_way(void);

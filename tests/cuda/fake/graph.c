@@ -80,6 +80,13 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     return fake_leave(fake, begin(fake, stream));
 }
 
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+    struct fake *fake = fake_enter();
+    *status = stream->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return fake_leave(fake, cudaSuccess);
+}
+
 /* Whether all that other streams were given comes before the end. */
 static bool joined(const struct fake_capture *capture)
 {

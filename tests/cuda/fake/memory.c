@@ -476,17 +476,43 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     return cudaSuccess;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+static cudaError_t record(struct fake *fake, cudaEvent_t event, cudaStream_t stream)
 {
-    struct fake *fake = fake_enter();
-    if (fake_note_record(event, stream))
-        return fake_leave(fake, cudaSuccess);
     const cudaError_t code = fake_begin(fake, stream);
     if (code == cudaSuccess) {
         memcpy(event->clock, fake->clock[stream->number], sizeof event->clock);
         event->stream = stream->number;
         event->hangs = stream->hangs || stream->waits;
     }
+    return code;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    struct fake *fake = fake_enter();
+    if (fake_note_record(event, stream))
+        return fake_leave(fake, cudaSuccess);
+    return fake_leave(fake, record(fake, event, stream));
+}
+
+static cudaError_t record_again(struct fake *fake, const void *data, cudaStream_t stream)
+{
+    cudaEvent_t event = NULL;
+    memcpy(&event, data, sizeof event);
+    return record(fake, event, stream);
+}
+
+/* An external record is a node of the graph, and nothing else. */
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    struct fake *fake = NULL;
+    cudaError_t code = cudaSuccess;
+    if (flags != cudaEventRecordExternal)
+        return cudaEventRecord(event, stream);
+    fake = fake_enter();
+    event->capture = 0;
+    if (!fake_note(stream, record_again, &event, sizeof event, &code))
+        code = cudaErrorIllegalState;
     return fake_leave(fake, code);
 }
 

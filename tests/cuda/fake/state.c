@@ -116,6 +116,14 @@ size_t fake_faults(const char **text)
     return faults;
 }
 
+size_t fake_faulty(void)
+{
+    struct fake *fake = fake_enter();
+    const size_t faults = fake->faults;
+    fake_leave(fake, cudaSuccess);
+    return faults;
+}
+
 bool fake_unfused(void)
 {
     return all.unfused != 0;

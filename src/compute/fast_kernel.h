@@ -49,6 +49,7 @@ struct ga_fast_rows {
 struct ga_fast_kernel {
     const char *name;
     const struct ga_fast_products *products; /* NULL without fused multiply-add */
+    bool before_blas; /* the products are the faster ones where their panels stay in a cache */
 
     /* Small nets: whole batches. sums = onto + the batch's own (onto NULL: 0; may be sums). */
     void (*gradient)(const struct ga_fast_work *work, const float *weights,

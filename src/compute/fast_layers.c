@@ -27,15 +27,17 @@ static size_t largest_layer(const struct ga_net *net)
     return most;
 }
 
-/* Whether the kernels multiply layer k. A machine with neither is left with the way of small nets.
- */
+/* Whether the kernels multiply layer k: where that is faster, and where there is no BLAS. */
 static bool own_products(const struct ga_net *net, size_t k)
 {
     const size_t in = net->width[k];
     const size_t out = net->width[k + 1];
-    if (!ga_fast_any_kernel()->products)
+    const struct ga_fast_kernel *kernel = ga_fast_any_kernel();
+    if (!kernel->products)
         return false;
-    return (in <= OWN_WIDTH && out <= OWN_WIDTH && in * out <= OWN_WEIGHTS) || !ga_fast_blas();
+    if (kernel->before_blas && in <= OWN_WIDTH && out <= OWN_WIDTH && in * out <= OWN_WEIGHTS)
+        return true;
+    return !ga_fast_blas();
 }
 
 bool ga_fast_goes_by_layers(const struct ga_net *net)

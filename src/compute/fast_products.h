@@ -1,7 +1,8 @@
 /*
  * The products of matrices that large nets are made of, all row-major, float32. There are two
- * makers: the kernels, for layers whose panels stay in a core's own cache, and a library of BLAS
- * (fast_blas.h) for larger ones, and where kernels have none. Scratch is the caller's; any thread.
+ * makers: the kernels, with AVX-512 for layers whose panels stay in a core's own cache, and a
+ * library of BLAS (fast_blas.h), where there is one, for all others. Scratch is the caller's; any
+ * thread.
  */
 #ifndef GA_COMPUTE_FAST_PRODUCTS_H
 #define GA_COMPUTE_FAST_PRODUCTS_H

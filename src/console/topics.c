@@ -165,8 +165,8 @@ static const struct ga_topic topics[] = {
 
     {"fast", "blas float32 openblas auto", "numerics fast: for models of real size",
      "Sums are float32. Small nets have vector loops of their own; large layers are\n"
-     "products of matrices, by kernels of the program (x86-64 with FMA), and from a\n"
-     "million weights a layer, or without FMA, by a BLAS library if there is one.\n"
+     "products of matrices, with AVX-512 by kernels of the program up to a million\n"
+     "weights a layer, all others by a BLAS library if there is one.\n"
      "Gradients agree with float64 within 2e-6 of their length at the start. The split\n"
      "does reach the last bits: equal windows cut differently agree within rounding,\n"
      "and their hashes differ. On one machine a run still repeats to the same bits, so\n"

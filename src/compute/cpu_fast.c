@@ -287,7 +287,8 @@ void ga_compute_fast_library(char *out, size_t size)
     char library[64];
     ga_fast_blas_name(library, sizeof library);
     snprintf(out, size,
-             kernel->before_blas ? "%s kernels; %s from a million weights a layer" : "%s kernels, %s",
+             kernel->before_blas ? "%s kernels; %s from a million weights a layer"
+                                 : "%s kernels, %s",
              kernel->name, library);
 }
 

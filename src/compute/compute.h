@@ -126,6 +126,16 @@ enum ga_measure { GA_MEASURE_SQUARE, GA_MEASURE_DISTANCE, GA_MEASURE_PRODUCT };
  * cards behind a table, numbered as the driver does; gradient() works where its sums lie, and add()
  * takes sums of two places.
  */
+enum ga_device_use {
+    GA_USE_WORK,     /* what sums, steps and norms are done in, and collectives */
+    GA_USE_SUMS,     /* gradient sums */
+    GA_USE_BATCHES,  /* micro-batches of contexts, their weights and activations; bursts */
+    GA_USE_HELD,     /* copies of held blocks, and such room kept for the next ones */
+    GA_USE_PRODUCTS, /* what products of matrices are done in */
+    GA_USE_PINNED,   /* not of the card: memory of the host that it copies from and to */
+    GA_DEVICE_USES
+};
+
 struct ga_device_memory {
     int (*places)(size_t *count); /* 0 with at least one, or the reason why there is none */
     void *(*alloc)(size_t bytes, size_t place); /* as ga_compute.alloc, which takes place 0 */
@@ -162,6 +172,9 @@ struct ga_device_memory {
      * NaN.
      */
     int (*poll)(void);
+    /* What is taken of a place's memory now, in bytes; what its driver and libraries take beside it
+     * is not in. */
+    void (*usage)(size_t place, size_t bytes[GA_DEVICE_USES]);
     /* Forgets that failure, and tries again the devices that did not answer: for a run that starts
      * anew. */
     void (*revive)(void);

@@ -122,6 +122,26 @@ static void append_bytes(const char *name, uint64_t bytes, struct ga_text *out)
     ga_text_printf(out, "%-14s %12" PRIu64 " B  %s\n", name, bytes, size);
 }
 
+/* What the run's cards hold, for whichever runs are on them. */
+static void print_cards(const struct ga_run *run, struct ga_text *out)
+{
+    static const char *const names[GA_DEVICE_USES] = {
+        [GA_USE_WORK] = "  work",         [GA_USE_SUMS] = "  sums",
+        [GA_USE_BATCHES] = "  batches",   [GA_USE_HELD] = "  weights",
+        [GA_USE_PRODUCTS] = "  products", [GA_USE_PINNED] = "  pinned here",
+    };
+    struct ga_card_memory memory;
+
+    for (size_t nth = 0; ga_run_card_memory(run, nth, &memory); nth++) {
+        ga_text_printf(out, "on cuda:%zu\n", memory.card);
+        for (int use = 0; use < GA_USE_PINNED; use++)
+            append_bytes(names[use], memory.used[use], out);
+        append_bytes("  total", memory.taken, out);
+        append_bytes("  free there", memory.free, out);
+        append_bytes(names[GA_USE_PINNED], memory.used[GA_USE_PINNED], out);
+    }
+}
+
 static int print_memory(struct ga_run *run, void *arg)
 {
     struct ga_report *report = arg;
@@ -136,6 +156,7 @@ static int print_memory(struct ga_run *run, void *arg)
     append_bytes("  activations", memory.activations, &report->text);
     append_bytes("  total", memory.total, &report->text);
     append_bytes("whole run", run_bytes, &report->text);
+    print_cards(run, &report->text);
     return 0;
 }
 

@@ -214,6 +214,16 @@ const struct ga_update_record *ga_run_last_record(const struct ga_run *run); /* 
 void ga_run_memory(const struct ga_run *run, struct ga_memory *replica, uint64_t *run_bytes,
                    uint64_t *history_bytes);
 
+/* What is taken of a card's memory, by all runs on it, in bytes; and what is free and there. */
+struct ga_card_memory {
+    size_t card;
+    size_t used[GA_DEVICE_USES];
+    uint64_t taken; /* of the card: all uses but GA_USE_PINNED */
+    uint64_t free, total;
+};
+/* Of the run's nth card; false: it has no more, or the card does not answer. */
+bool ga_run_card_memory(const struct ga_run *run, size_t nth, struct ga_card_memory *out);
+
 /*
  * The arithmetic of the last event in words and numbers, for parameter `position`: every replica's
  * sum and weight, the total, the division, clip, lr, old and new value, and where TensorFlow would

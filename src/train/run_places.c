@@ -67,6 +67,37 @@ void ga_run_find_cards(struct ga_run *run)
     }
 }
 
+/* The place of the run's nth card; places may be on one. */
+static bool find_card(const struct ga_run *run, size_t nth, size_t *card)
+{
+    for (size_t place = 0; place < run->places; place++) {
+        size_t before = 0;
+
+        *card = ga_run_card_at(run, place);
+        while (before < place && ga_run_card_at(run, before) != *card)
+            before++;
+        if (before == place && nth-- == 0)
+            return true;
+    }
+    return false;
+}
+
+bool ga_run_card_memory(const struct ga_run *run, size_t nth, struct ga_card_memory *out)
+{
+    const struct ga_cuda_module *module = run->compute->memory ? ga_cuda_load() : NULL;
+    struct ga_cuda_card card;
+
+    *out = (struct ga_card_memory){.card = 0};
+    if (!module || !find_card(run, nth, &out->card) || module->card(out->card, &card) < 0)
+        return false;
+    run->compute->memory->usage(out->card, out->used);
+    for (int use = 0; use < GA_DEVICE_USES; use++)
+        out->taken += use == GA_USE_PINNED ? 0 : out->used[use];
+    out->free = card.memory_free;
+    out->total = card.memory_total;
+    return true;
+}
+
 static void describe_card(const struct ga_cuda_module *module, size_t place, struct ga_text *out)
 {
     struct ga_cuda_card card;

@@ -96,6 +96,17 @@ size_t test_fake_launches(void)
     return count_of("fake_launches");
 }
 
+size_t test_fake_used(size_t card)
+{
+    union {
+        void *object;
+        size_t (*function)(int device);
+    } used = {symbol("fake_used")};
+    if (!used.object)
+        fail_msg("no fake runtime is loaded: expected its folder first on LD_LIBRARY_PATH");
+    return used.function((int)card);
+}
+
 size_t test_fake_under_way(void)
 {
     return count_of("fake_under_way");

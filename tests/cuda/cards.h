@@ -28,6 +28,8 @@ void test_fault(const char *part);
 void test_at_rest(void);
 size_t test_fake_under_way(void); /* streams with such work */
 
+size_t test_fake_used(size_t card); /* bytes of its memory that are taken */
+
 /* How many graphs were started on the fake runtime. */
 size_t test_fake_launches(void);
 

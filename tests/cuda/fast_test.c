@@ -1,5 +1,6 @@
 /* The fast device on cards against an independent gradient in double: nets, batches, cards. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -249,6 +250,97 @@ static void test_without_fused_products(void **state)
     test_fake_set("unfused=0");
 }
 
+/* All that the runtime says is taken of a card is in the account, and nothing else. */
+static size_t check_account(const struct ga_compute *cuda, size_t card, enum ga_device_use use)
+{
+    size_t used[GA_DEVICE_USES];
+    size_t taken = 0;
+    cuda->memory->usage(card, used);
+    for (int u = 0; u < GA_DEVICE_USES; u++)
+        taken += u == GA_USE_PINNED ? 0 : used[u];
+    if (test_on_the_fake())
+        assert_int_equal(taken, test_fake_used(card));
+    return used[use];
+}
+
+/* Of a net that is too large for one block: what its contexts take is what they said they would. */
+static void check_context(const struct ga_net *net, size_t card, size_t count)
+{
+    struct desk d;
+    struct ga_tally tally;
+    desk_open(&d, net, card);
+    const struct ga_batch batch = batch_of(&d, count, true, true);
+    const size_t batches = check_account(d.cuda, card, GA_USE_BATCHES);
+    const size_t products = check_account(d.cuda, card, GA_USE_PRODUCTS);
+    assert_true(check_account(d.cuda, card, GA_USE_SUMS) >= net->parameters * sizeof(float));
+    ok(d.cuda->gradient(d.context, d.weights, &batch, GA_ASSIGN, d.sums, &tally));
+    assert_int_equal(check_account(d.cuda, card, GA_USE_BATCHES) - batches +
+                         check_account(d.cuda, card, GA_USE_PRODUCTS) - products,
+                     d.cuda->context_bytes(net, count));
+    desk_close(&d);
+    assert_int_equal(check_account(test_cuda("fast"), card, GA_USE_BATCHES), batches);
+    assert_int_equal(check_account(test_cuda("fast"), card, GA_USE_PRODUCTS), products);
+}
+
+static void test_account(void **state)
+{
+    static const size_t wide[] = {33, 65, 3};
+    static const size_t tiny[] = {1, 5, 1};
+    const struct ga_net nets[] = {test_mlp(2, wide, GA_ACT_GELU, GA_LOSS_MSE, true),
+                                  test_mlp(2, wide, GA_ACT_RELU, GA_LOSS_XENT, false),
+                                  test_mlp(2, tiny, GA_ACT_TANH, GA_LOSS_MSE, true)};
+    (void)state;
+    const size_t cards = test_cards(test_cuda("fast"));
+    for (size_t n = 0; n < sizeof nets / sizeof nets[0]; n++)
+        check_context(&nets[n], n % cards, 130);
+}
+
+/* Copies of held blocks are in it; they make way for a batch that needs their room. */
+static void test_held_makes_way(void **state)
+{
+    static const size_t widths[] = {33, 65, 3};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    const size_t bytes = net.parameters * sizeof(float);
+    float *blocks = test_floats(40 * net.parameters, 1, 1);
+    float *want = test_floats(40 * net.parameters, 0, 1);
+    const struct ga_step step = {.kind = GA_STEP_SGD, .lr = 0.1f};
+    struct ga_tally tally;
+    struct desk d;
+    (void)state;
+    if (!test_on_the_fake())
+        ga_test_skip("a real card has too much memory for this");
+    desk_open(&d, &net, 0);
+    const size_t before = check_account(d.cuda, 0, GA_USE_HELD);
+    for (size_t b = 0; b < 40; b++)
+        ok(ga_buffer_hold(d.cuda, blocks + b * net.parameters, bytes));
+    setenv("GA_CUDA_BRINGS_BACK", "0", 1);
+    memcpy(want, blocks, bytes);
+    for (size_t b = 1; b < 40; b++) {
+        d.cuda->step(&net, &step, d.weights, blocks + (b - 1) * net.parameters, NULL,
+                     blocks + b * net.parameters, NULL);
+        ga_compute_cpu_exact.step(&net, &step, d.weights, want + (b - 1) * net.parameters, NULL,
+                                  want + b * net.parameters, NULL);
+    }
+    unsetenv("GA_CUDA_BRINGS_BACK");
+    assert_true(check_account(d.cuda, 0, GA_USE_HELD) >= before + 30 * bytes);
+    const struct ga_batch batch = batch_of(&d, 190, false, true);
+    const size_t room = d.cuda->context_bytes(&net, 190);
+    char words[64];
+    snprintf(words, sizeof words, "memory=%zu", test_fake_used(0) + room - 20 * bytes);
+    test_fake_set(words);
+    ok(d.cuda->gradient(d.context, d.weights, &batch, GA_ASSIGN, d.sums, &tally));
+    (void)check_account(d.cuda, 0, GA_USE_HELD);
+    test_fake_set("memory=67108864");
+    for (size_t b = 0; b < 40; b++) {
+        ga_buffer_fetch(d.cuda, blocks + b * net.parameters);
+        ga_buffer_release(d.cuda, blocks + b * net.parameters);
+    }
+    assert_memory_equal(blocks, want, 40 * bytes);
+    free(blocks);
+    free(want);
+    desk_close(&d);
+}
+
 /* What a burst needs beside its batch. */
 struct series {
     struct ga_burst burst;
@@ -333,6 +425,8 @@ int main(void)
         cmocka_unit_test(test_predictions),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_without_fused_products),
+        cmocka_unit_test(test_account),
+        cmocka_unit_test(test_held_makes_way),
         cmocka_unit_test(test_a_burst_waits),
         cmocka_unit_test(test_a_burst_without_room),
     };

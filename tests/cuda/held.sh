@@ -51,4 +51,10 @@ for memory in 60000 67108864; do
     check "replicas 3 mode local period 2 outer nesterov(0.7,0.9) optimizer adamw weight-decay 0.1"
 done
 
+# What the cards hold is counted, card by card.
+said=$(GA_FAKE_CUDA="devices=2" "$program" --plain -e "set device cuda replicas 3" -e "run 3" -e "print memory" 2>&1)
+case $said in
+    *"on cuda:0"*"  sums "*"on cuda:1"*"  total "*) ;;
+    *) echo "the memory of two cards: $said"; status=1 ;;
+esac
 exit $status

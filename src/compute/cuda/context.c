@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
 
+#include "compute/cuda/account.h"
 #include "compute/cuda/elements.h"
 #include "compute/cuda/exact_launch.h"
 #include "compute/cuda/tiny.h"
@@ -374,5 +375,6 @@ const struct ga_device_memory ga_cuda_memory = {
     .renew = ga_cuda_renew,
     .measure = ga_cuda_measure,
     .poll = ga_cuda_poll,
+    .usage = ga_cuda_usage,
     .revive = ga_cuda_revive,
 };

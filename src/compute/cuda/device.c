@@ -7,6 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "compute/cuda/account.h"
+#include "compute/cuda/held.h"
+
 /* All that the module keeps: the host's table, the first failure, a desk for each card. */
 struct keep {
     const struct ga_host *host;
@@ -231,16 +234,6 @@ static int no_room(cudaError_t error, size_t place, size_t bytes)
         bytes, available, total, cudaGetErrorName(error), (int)error);
 }
 
-void *ga_cuda_take(size_t bytes, size_t place)
-{
-    void *buffer = NULL;
-    const cudaError_t error = cudaMalloc(&buffer, bytes);
-    if (error == cudaSuccess)
-        return buffer;
-    no_room(error, place, bytes);
-    return NULL;
-}
-
 bool ga_cuda_fits(size_t bytes)
 {
     size_t available = 0;
@@ -251,6 +244,25 @@ bool ga_cuda_fits(size_t bytes)
     return true; /* the allocation tells what is wrong */
 }
 
+void *ga_cuda_take(size_t bytes, size_t place, enum ga_device_use use)
+{
+    void *buffer = NULL;
+    cudaError_t error = cudaMalloc(&buffer, bytes);
+    if (error == cudaErrorMemoryAllocation && !ga_cuda_fits(bytes)) {
+        (void)cudaGetLastError();
+        ga_cuda_give_way(bytes, place);
+        error = cudaMalloc(&buffer, bytes);
+    }
+    if (error != cudaSuccess) {
+        no_room(error, place, bytes);
+        return NULL;
+    }
+    if (ga_cuda_account(buffer, bytes, place, use))
+        return buffer;
+    (void)cudaFree(buffer);
+    return NULL;
+}
+
 void *ga_cuda_alloc(size_t bytes, size_t place)
 {
     struct ga_cuda_desk *desk = ga_cuda_desk_take(place);
@@ -258,7 +270,7 @@ void *ga_cuda_alloc(size_t bytes, size_t place)
     void *buffer = NULL;
     if (!desk)
         return NULL;
-    buffer = ga_cuda_take(size, place);
+    buffer = ga_cuda_take(size, place, GA_USE_SUMS);
     if (buffer && (ga_cuda_check((int)cudaMemsetAsync(buffer, 0, size, desk->stream), place,
                                  "clearing memory") < 0 ||
                    ga_cuda_wait(desk->stream, place, "clearing memory") < 0)) {
@@ -322,41 +334,6 @@ int ga_cuda_poll(void)
         code = all->host->fail(all->code, "%s", all->text);
     pthread_mutex_unlock(&all->lock);
     return code;
-}
-
-int ga_cuda_room_grow(struct ga_cuda_room *room, size_t device_bytes, size_t host_bytes)
-{
-    void *device = NULL;
-    void *host = NULL;
-    if (device_bytes > room->device_bytes && !(device = ga_cuda_take(device_bytes, room->place)))
-        return ga_cuda_host()->error_code();
-    if (host_bytes > room->host_bytes &&
-        ga_cuda_check((int)cudaHostAlloc(&host, host_bytes, cudaHostAllocPortable), room->place,
-                      "pinning host memory") < 0) {
-        const int code = ga_cuda_host()->error_code();
-        if (device)
-            ga_cuda_free(device);
-        return code;
-    }
-    if (device) {
-        ga_cuda_free(room->device);
-        room->device = device;
-        room->device_bytes = device_bytes;
-    }
-    if (host) {
-        ga_cuda_free_host(room->host);
-        room->host = host;
-        room->host_bytes = host_bytes;
-    }
-    return GA_OK;
-}
-
-void ga_cuda_room_fini(struct ga_cuda_room *room)
-{
-    ga_cuda_free(room->device);
-    ga_cuda_free_host(room->host);
-    room->device = room->host = NULL;
-    room->device_bytes = room->host_bytes = 0;
 }
 
 static int desk_open(struct ga_cuda_desk *desk, size_t place)

@@ -72,8 +72,9 @@ int ga_cuda_wait(struct CUstream_st *stream, size_t place, const char *what);
 void ga_cuda_stream_close(struct CUstream_st *stream, size_t place);
 
 void *ga_cuda_alloc(size_t bytes, size_t place); /* zeroed; NULL with an error */
-void *ga_cuda_take(size_t bytes, size_t place);  /* on the thread's card, with what was in it */
-bool ga_cuda_fits(size_t bytes);                 /* so much is free on the thread's card */
+/* On the thread's card, with what was in it; copies of held blocks make way for it. */
+void *ga_cuda_take(size_t bytes, size_t place, enum ga_device_use use);
+bool ga_cuda_fits(size_t bytes); /* so much is free on the thread's card */
 void ga_cuda_free(void *buffer);
 void ga_cuda_free_host(void *buffer); /* pinned memory */
 
@@ -96,6 +97,7 @@ int ga_cuda_poll(void);
 /* Device memory and pinned host memory of a card, both only for their owner. */
 struct ga_cuda_room {
     size_t place;
+    enum ga_device_use use; /* of the card's part; by itself: work */
     void *device, *host;
     size_t device_bytes, host_bytes;
 };

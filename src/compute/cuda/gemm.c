@@ -48,7 +48,7 @@ int ga_cuda_gemm_open(struct ga_cuda_gemm **out, size_t place)
     if (!gemm)
         return ga_cuda_host()->fail(GA_ENOMEM, "no memory for products on cuda:%zu", place);
     gemm->place = place;
-    gemm->room = ga_cuda_alloc(GA_CUDA_GEMM_BYTES, place);
+    gemm->room = ga_cuda_take(GA_CUDA_GEMM_BYTES, place, GA_USE_PRODUCTS);
     if (!gemm->room || check(gemm, cublasLtCreate(&gemm->handle), "opening") < 0) {
         const int code = ga_cuda_host()->error_code();
         ga_cuda_gemm_close(gemm);

@@ -358,12 +358,15 @@ static void *room(struct table *t, size_t bytes, size_t place)
     pthread_mutex_lock(&t->lock);
     card = take_spare(t, bytes, place);
     pthread_mutex_unlock(&t->lock);
-    if (!card && !ga_cuda_fits(bytes)) {
+    return card ? card : ga_cuda_take(bytes, place, GA_USE_HELD);
+}
+
+void ga_cuda_give_way(size_t bytes, size_t place)
+{
+    struct table *t = table();
+    drop_spares(t, place);
+    while (!ga_cuda_fits(bytes) && make_way(t, place))
         drop_spares(t, place);
-        while (!ga_cuda_fits(bytes) && make_way(t, place))
-            drop_spares(t, place);
-    }
-    return card ? card : ga_cuda_take(bytes, place);
 }
 
 void *ga_cuda_lease_write(struct ga_cuda_lease *out, void *block, size_t bytes, size_t place,

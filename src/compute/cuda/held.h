@@ -55,6 +55,10 @@ void *ga_cuda_lease_write(struct ga_cuda_lease *out, void *block, size_t bytes, 
 /* The values were written: on the card, and with `host` in the block too. */
 void ga_cuda_lease_written(struct ga_cuda_lease *of, bool host);
 
+/* Copies on the thread's card, which is `place`, go to the host until so much is free, or none is
+ * left that nobody uses. */
+void ga_cuda_give_way(size_t bytes, size_t place);
+
 /* Whether so few bytes are better brought to the host at once. */
 bool ga_cuda_brings_back(size_t bytes);
 

@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
 
+#include "compute/cuda/account.h"
 #include "compute/cuda/device.h"
 
 struct leftover {
@@ -35,9 +36,12 @@ static bool lies_on_lost(const void *buffer)
 static void give_back(void *buffer, bool host)
 {
     int code = GA_OK;
-    if (host && !ga_cuda_is_one_lost())
+    if (host ? ga_cuda_is_one_lost() : lies_on_lost(buffer))
+        return;
+    ga_cuda_unaccount(buffer);
+    if (host)
         code = ga_cuda_check((int)cudaFreeHost(buffer), 0, "giving host memory back");
-    else if (!host && !lies_on_lost(buffer))
+    else
         code = ga_cuda_check((int)cudaFree(buffer), 0, "giving memory back");
     if (code < 0)
         ga_cuda_note();

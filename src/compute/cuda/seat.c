@@ -106,6 +106,10 @@ static int check_room(const struct ga_cuda_seat *seat, const struct ga_net *net,
         return GA_OK;
     if (ga_cuda_check((int)cudaMemGetInfo(&available, &total), place, "asking for its memory") < 0)
         return ga_cuda_host()->error_code();
+    if (layout->total > available) {
+        ga_cuda_give_way(layout->total, place);
+        (void)cudaMemGetInfo(&available, &total);
+    }
     if (layout->total <= available)
         return GA_OK;
     return ga_cuda_host()->fail(GA_ENOMEM,
@@ -138,6 +142,7 @@ int ga_cuda_seat_take(struct ga_cuda_seat *seat, const struct ga_net *net, bool 
     struct ga_cuda_layout layout;
     ga_cuda_lay_out(&layout, net, fast, count);
     seat->room.place = place;
+    seat->room.use = seat->burst.use = GA_USE_BATCHES;
     if (ga_cuda_use(place) < 0 || check_room(seat, net, place, &layout) < 0)
         return ga_cuda_host()->error_code();
     if (!seat->stream &&

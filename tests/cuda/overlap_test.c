@@ -15,7 +15,7 @@
 #include "support/support.h"
 
 #define RANKS_MOST 8
-#define ROWS       40
+#define ROWS       60
 
 struct fleet {
     const struct ga_compute *compute;

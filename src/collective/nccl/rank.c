@@ -180,10 +180,10 @@ static void sum_rank(struct ga_rank *rank)
         wait_for_card(rank);
 }
 
-/* An event may go before its work has ended; that of a lost card stays with it. */
+/* Returns at once, also where the event's work has not ended. */
 static void close_event(struct ga_rank *rank)
 {
-    if (rank->arrived && !ga_cuda_is_lost(rank->place) &&
+    if (rank->arrived &&
         ga_cuda_check((int)cudaEventDestroy(rank->arrived), rank->place, "closing an event") < 0)
         note(rank);
     rank->arrived = NULL;

@@ -101,7 +101,7 @@ void ga_cuda_marks_tell(const struct ga_cuda_marks *marks, const struct ga_net *
 void ga_cuda_marks_fini(struct ga_cuda_marks *marks, size_t place)
 {
     for (size_t k = 0; k < GA_NET_LAYERS; k++)
-        if (marks->event[k] && !ga_cuda_is_lost(place) &&
+        if (marks->event[k] &&
             ga_cuda_check((int)cudaEventDestroy(marks->event[k]), place, "closing an event") < 0)
             ga_cuda_note();
     *marks = (struct ga_cuda_marks){.told = NULL};

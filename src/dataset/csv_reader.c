@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/wait.h"
 #include "dataset/bytes.h"
 
 #define BLOCK_BYTES 65536
@@ -229,6 +230,15 @@ static int finish(struct reader *reader)
     return reader->code;
 }
 
+/* Lines without end and without a row are not refused for their memory. */
+static int check_signals(const struct reader *reader)
+{
+    if (!ga_wait_told_to_end(true)) {
+        return 0;
+    }
+    return ga_fail(GA_EIO, "%s:%zu: interrupted while it was read", reader->path, reader->line);
+}
+
 static int read_blocks(struct reader *reader, struct ga_bytes *bytes, char *block)
 {
     static const char mark[3] = {'\xef', '\xbb', '\xbf'};
@@ -246,6 +256,10 @@ static int read_blocks(struct reader *reader, struct ga_bytes *bytes, char *bloc
         start = false;
         if (feed_lines(reader, block + skip, got - skip) != 0) {
             return reader->code;
+        }
+        code = got == BLOCK_BYTES ? check_signals(reader) : 0;
+        if (code != 0) {
+            return code;
         }
     }
 }

@@ -1,6 +1,7 @@
 /* CSV files that are refused: what was wrong, where, and what was expected. */
 #include "support/support.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -214,6 +215,27 @@ static void test_absurd_sizes(void **state)
     free(digits);
 }
 
+/* A signal that is blocked, as the console has it, ends what may have no end; a short file is read
+ * all the same. */
+static void test_signals(void **state)
+{
+    (void)state;
+    struct ga_dataset *dataset = NULL;
+    sigset_t one, before;
+    int number = 0;
+    sigemptyset(&one);
+    sigaddset(&one, SIGTERM);
+    assert_int_equal(sigprocmask(SIG_BLOCK, &one, &before), 0);
+    raise(SIGTERM);
+    assert_refused(repeated("", "\n", 1000000, "1,2\n"), GA_EIO,
+                   ":65537: interrupted while it was");
+    assert_int_equal(ga_test_open_bytes(&dataset, "1,2\n", 4, ""), 0);
+    ga_dataset_close(dataset);
+    assert_int_equal(sigwait(&one, &number), 0);
+    assert_int_equal(number, SIGTERM);
+    assert_int_equal(sigprocmask(SIG_SETMASK, &before, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +246,7 @@ int main(void)
                                         ga_test_remove_folder),
         cmocka_unit_test_setup_teardown(test_absurd_sizes, ga_test_make_folder,
                                         ga_test_remove_folder),
+        cmocka_unit_test_setup_teardown(test_signals, ga_test_make_folder, ga_test_remove_folder),
     };
     return ga_test_main(tests);
 }

@@ -1,4 +1,5 @@
 /* No prompt: what -e and SCRIPT say, in order, up to the first failure. */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -16,10 +17,24 @@ struct batch {
     int caught; /* the signal that ended it; 0 */
 };
 
+/* What ended a write that waited for a reader, or a command. */
+static void take_signal(struct batch *batch, bool failed)
+{
+    if (failed && !batch->caught)
+        batch->caught = ga_signals_take(batch->signals);
+}
+
+static bool is_told_to_end(const struct batch *batch)
+{
+    return batch->stream.system_error == EINTR;
+}
+
 static int batch_out(void *self, const char *bytes, size_t length)
 {
     struct batch *batch = self;
-    return batch->direct.out(batch->direct.self, bytes, length);
+    const int code = batch->direct.out(batch->direct.self, bytes, length);
+    take_signal(batch, is_told_to_end(batch));
+    return code;
 }
 
 static void batch_fail(void *self, const char *bytes, size_t length)
@@ -37,8 +52,10 @@ static enum ga_wait batch_wait(void *self, int bell_fd)
                                 {.fd = batch->signals, .events = POLLIN}};
     if (batch->stream.used > 0)
         ga_progress_clear(&batch->progress);
-    if (ga_stream_flush(&batch->stream) < 0)
+    if (ga_stream_flush(&batch->stream) < 0) {
+        take_signal(batch, is_told_to_end(batch));
         return GA_WAIT_BROKEN;
+    }
     ga_progress_tick(&batch->progress, ga_console_engine(batch->console));
     poll(watched, 2, batch->progress.fd < 0 ? -1 : 250);
     const int number = ga_signals_take(batch->signals);
@@ -75,6 +92,7 @@ int ga_batch_main(const struct ga_arguments *arguments)
     ga_console_end(batch.console);
     ga_progress_clear(&batch.progress);
     status = ga_finish(&batch.stream, ga_console_status(batch.console));
+    take_signal(&batch, status != GA_STATUS_FINE);
     ga_console_close(batch.console);
     close(batch.signals);
     if (batch.caught)

@@ -1,4 +1,5 @@
 /* The session of the plain front end: configuration, sources, then lines until they end. */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,11 +13,24 @@
 #include "console/lexer.h"
 #include "console/plain.h"
 
+/* What ended a write that waited for a reader. */
+static void take_signal(struct ga_plain *plain)
+{
+    int number = plain->stream.system_error == EINTR && !plain->caught ? -1 : 0;
+    while (number != 0 && !plain->caught) {
+        number = ga_signals_take(plain->signals);
+        if (number == SIGTERM || number == SIGHUP || (number == SIGINT && !plain->terminal))
+            plain->caught = number;
+    }
+}
+
 static int plain_out(void *self, const char *bytes, size_t length)
 {
     struct ga_plain *plain = self;
     ga_prompt_hide();
-    return plain->direct.out(plain->direct.self, bytes, length);
+    const int code = plain->direct.out(plain->direct.self, bytes, length);
+    take_signal(plain);
+    return code;
 }
 
 static void plain_fail(void *self, const char *bytes, size_t length)
@@ -32,8 +46,10 @@ static enum ga_wait plain_wait(void *self, int bell_fd)
     struct ga_plain *plain = self;
     struct pollfd watched[2] = {{.fd = bell_fd, .events = POLLIN},
                                 {.fd = plain->signals, .events = POLLIN}};
-    if (ga_stream_flush(&plain->stream) < 0)
+    if (ga_stream_flush(&plain->stream) < 0) {
+        take_signal(plain);
         return GA_WAIT_BROKEN;
+    }
     poll(watched, 2, -1);
     const int number = ga_signals_take(plain->signals);
     if (number == SIGTERM || number == SIGHUP || (number == SIGINT && !plain->terminal))
@@ -113,8 +129,10 @@ static void run_pipe(struct ga_plain *plain)
             plain_fail(plain, cut, sizeof(cut) - 1);
             return;
         }
-        if (ga_stream_flush(&plain->stream) < 0)
+        if (ga_stream_flush(&plain->stream) < 0) {
+            take_signal(plain);
             return;
+        }
     }
 }
 
@@ -137,6 +155,7 @@ static int open_plain(struct ga_plain *plain)
     if (plain->signals < 0)
         return plain->signals;
     ga_stream_init(&plain->stream, STDOUT_FILENO, STDERR_FILENO);
+    plain->stream.by_interrupt = !plain->terminal;
     plain->direct = ga_stream_sink(&plain->stream);
     plain->input = (struct ga_line_reader){.fd = STDIN_FILENO, .signals = plain->signals};
     const struct ga_console_options options = {
@@ -177,6 +196,7 @@ int ga_plain_main(const struct ga_arguments *arguments)
     ga_console_end(plain.console);
     const int status = plain.terminal ? GA_STATUS_FINE : ga_console_status(plain.console);
     const int finished = ga_finish(&plain.stream, status);
+    take_signal(&plain);
     ga_console_close(plain.console);
     ga_line_reader_fini(&plain.input);
     close(plain.signals);

@@ -121,11 +121,7 @@ struct ga_told {
 
 enum ga_measure { GA_MEASURE_SQUARE, GA_MEASURE_DISTANCE, GA_MEASURE_PRODUCT };
 
-/*
- * What a device does for buffers that are not plain memory of this process. A place is one of the
- * cards behind a table, numbered as the driver does; gradient() works where its sums lie, and add()
- * takes sums of two places.
- */
+/* What a place's memory is taken for. */
 enum ga_device_use {
     GA_USE_WORK,     /* what sums, steps and norms are done in, and collectives */
     GA_USE_SUMS,     /* gradient sums */
@@ -136,6 +132,11 @@ enum ga_device_use {
     GA_DEVICE_USES
 };
 
+/*
+ * What a device does for buffers that are not plain memory of this process. A place is one of the
+ * cards behind a table, numbered as the driver does; gradient() works where its sums lie, and add()
+ * takes sums of two places.
+ */
 struct ga_device_memory {
     int (*places)(size_t *count); /* 0 with at least one, or the reason why there is none */
     void *(*alloc)(size_t bytes, size_t place); /* as ga_compute.alloc, which takes place 0 */

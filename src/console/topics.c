@@ -174,6 +174,24 @@ static const struct ga_topic topics[] = {
      "`numerics auto`, the default, is exact up to 100,000 parameters and fast above;\n"
      "the status line, `devices` and `print hash` say which is in force.\n"},
 
+    {"bursts", "burst speed", "Bursts: many updates at once where they are alike",
+     "A run that takes all its data in one micro-batch does the same work in every\n"
+     "update: only the weights and the figures differ. The device then makes up to\n"
+     "4,000 updates in one go (in about 4 ms at most, so that `pause` is heard) and\n"
+     "keeps a row of each: its loss and the lengths of gradient, step and weights.\n"
+     "Everything else of an update follows from the one before.\n"
+     "A run gets bursts with\n"
+     "    set replicas 1 accum 1 batch 50 numerics fast pace max\n"
+     "where batch is the number of training examples, the net is small, and nothing\n"
+     "changes from one update to the next: mode sync, clock virtual without jitter,\n"
+     "schedule constant without warmup, clip off, reduce mean.\n"
+     "Updates that someone looks at are made one by one: those that `log-every` prints\n"
+     "(1 is every one of them), those of `log tensorboard`, and all of them under a\n"
+     "condition that is more than a comparison of update or a row's figure with a\n"
+     "number, as `loss < 0.01` is. The screen, `log jsonl` and `log csv` take rows.\n"
+     "Nothing that can be seen changes by it: weights, records, events, logs, places\n"
+     "that `back` leads to and where a condition stops are the same to the last bit.\n"},
+
     {"tail", "epoch sharding order drop_last drop_remainder",
      "The end of an epoch, and who sees which examples",
      "The stream of an epoch is file order or a permutation that depends on seed and\n"

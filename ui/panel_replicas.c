@@ -227,7 +227,10 @@ static void replicas_draw(struct ga_panel_state *state, const struct ga_scene *s
         line.row = inside.row + 1 + i;
         draw_replica(&line, scene, state->first + i);
     }
-    if (count == 0)
+    if (count == 0 && *scene->view->misfit)
+        ga_cells_fit(cells, inside.row + 1, line.left, inside.columns - 2, scene->view->misfit,
+                     GA_ROLE_BAD, 0);
+    else if (count == 0)
         ga_cells_fit(cells, inside.row + 1, line.left, inside.columns - 2,
                      "no run yet: any moving command opens one", GA_ROLE_DIM, 0);
 }

@@ -122,6 +122,9 @@ static void add_state(struct parts *parts, const struct ga_scene *scene)
     add(parts, 0, 100, role, GA_ATTR_BOLD | GA_ATTR_REVERSE, parts->narrow ? " %s" : " %-7s", word);
     if (stopped)
         add(parts, 1, 97, GA_ROLE_BAD, GA_ATTR_BOLD, "%s", scene->stopped);
+    if (*scene->view->misfit) /* what is expected instead stands with the replicas */
+        add(parts, 1, 94, GA_ROLE_BAD, GA_ATTR_BOLD, "%.*s", (int)strcspn(scene->view->misfit, ":"),
+            scene->view->misfit);
 }
 
 /* Micro-batches of the open window: the replica that is furthest. */

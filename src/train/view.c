@@ -103,6 +103,20 @@ static void fill_run(struct ga_engine *engine, struct ga_view *view, int64_t now
     }
 }
 
+/* The error is the view's, not that of whoever publishes it. */
+static void fill_misfit(const struct engine_slot *slot, struct ga_view *view)
+{
+    struct ga_error before;
+    struct ga_net net;
+
+    if (!slot->data)
+        return;
+    ga_error_take(&before);
+    if (ga_run_net(&slot->draft, slot->data, &net) == GA_EINPUT)
+        snprintf(view->misfit, sizeof view->misfit, "%s", ga_error_text());
+    ga_error_put(&before);
+}
+
 /* Always of the current run, whichever is in hand. */
 void ga_engine_publish(struct ga_engine *engine)
 {
@@ -122,6 +136,8 @@ void ga_engine_publish(struct ga_engine *engine)
     if (engine->at->run) {
         measure_rate(engine, now);
         fill_run(engine, view, now);
+    } else {
+        fill_misfit(engine->at, view);
     }
     engine->at = in_hand;
     engine->published_ns = now;

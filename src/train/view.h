@@ -27,6 +27,7 @@ struct ga_view {
     char name[GA_RUN_NAME]; /* of the current run */
     size_t runs;            /* there are */
     bool open;              /* a run exists; else only the settings count */
+    char misfit[192];       /* why none can be opened: the model that the data cannot have; "" */
     bool running;           /* a move is under way */
     bool jumping;           /* it goes to a place of the history, and has not arrived yet */
     struct ga_settings settings;

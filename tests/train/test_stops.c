@@ -493,6 +493,25 @@ static void test_model_and_data_that_do_not_fit(void **state)
     ga_engine_rig_close(&rig);
 }
 
+/* A model before its data is fine, but the view says why there is no run yet. */
+static void test_the_view_tells_what_does_not_fit(void **state)
+{
+    struct ga_engine_rig rig;
+    struct ga_stop stop;
+
+    (void)state;
+    ga_engine_rig_open(&rig, &(struct ga_test_start){.settings = "model 5-4-1"});
+    assert_non_null(strstr(ga_engine_view(rig.engine)->misfit, "model 5-4-1 does not fit"));
+    assert_non_null(strstr(ga_engine_view(rig.engine)->misfit, "set model 1-4-1"));
+    stop = ga_engine_rig_move(&rig, GA_MOVE_UPDATES, 1);
+    assert_int_equal(stop.reason, GA_STOP_ERROR);
+    assert_non_null(strstr(stop.error.text, "model 5-4-1 does not fit"));
+    ga_engine_rig_set(&rig, "model 1-4-1");
+    assert_string_equal(ga_engine_view(rig.engine)->misfit, "");
+    ga_engine_rig_go(&rig, GA_MOVE_UPDATES, 1);
+    ga_engine_rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_a_paced_wait_can_be_ended),
         cmocka_unit_test(test_without_data),
         cmocka_unit_test(test_model_and_data_that_do_not_fit),
+        cmocka_unit_test(test_the_view_tells_what_does_not_fit),
     };
 
     return ga_test_main(tests);

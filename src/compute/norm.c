@@ -4,16 +4,15 @@
 #include <string.h>
 
 #include "compute/compute.h"
+#include "compute/exact_terms.h"
 
 enum term { SQUARE, SQUARE_OF_DIFFERENCE, PRODUCT };
 
 static inline double term_at(const enum term term, const float *a, const float *b, size_t i)
 {
-    const double x = (double)a[i];
-    const double y = term == SQUARE ? 0.0 : (double)b[i];
     if (term == PRODUCT)
-        return x * y;
-    return term == SQUARE ? x * x : (x - y) * (x - y);
+        return ga_term_product(a[i], b[i]);
+    return term == SQUARE ? ga_term_square(a[i]) : ga_term_distance(a[i], b[i]);
 }
 
 /* So few are added in their order without setting the terms apart: the same sum, sooner. */

@@ -5,8 +5,9 @@
  * number below that.
  *
  * Rows lie unit by unit: (units, count) floats for `count` examples. The order of operations of one
- * example is that of the CPU kernels (cpu_forward.inc, cpu_loss.inc, cpu_step.inc), so the bits are
- * theirs; exact sums may be added in any order.
+ * example is that of the CPU kernels (cpu_forward.inc, cpu_loss.inc), and the formulas are those of
+ * one header for both (exact_terms.h, step.h), so the bits are theirs; exact sums may be added in
+ * any order.
  */
 #ifndef GA_COMPUTE_CUDA_EXACT_BODY_H
 #define GA_COMPUTE_CUDA_EXACT_BODY_H
@@ -14,9 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "compute/exact_math.h"
 #include "compute/exact_sum.h"
+#include "compute/exact_terms.h"
 #include "compute/net.h"
+#include "compute/norm.h"
 #include "compute/step.h"
 
 #ifdef __CUDACC__
@@ -52,8 +54,8 @@ GA_BODY float ga_body_activate(int32_t activation, float z, float *slope)
     if (activation == GA_ACT_GELU) {
         float density;
         const float below = ga_exact_normalf(z, &density);
-        *slope = below + z * density;
-        return z * below;
+        *slope = GA_TERM_GELU_SLOPE(z, below, density);
+        return GA_TERM_GELU(z, below);
     }
     return z;
 }
@@ -95,11 +97,11 @@ struct ga_k_backward {
 GA_BODY float ga_body_times_slope(int32_t activation, float s, float a, float slope)
 {
     if (activation == GA_ACT_TANH)
-        return s * (1.0f - a * a);
+        return GA_TERM_TANH_BACK(s, a);
     if (activation == GA_ACT_RELU)
         return a <= 0.0f ? 0.0f : s;
     if (activation == GA_ACT_SIGMOID)
-        return s * (a * (1.0f - a));
+        return GA_TERM_SIGMOID_BACK(s, a);
     if (activation == GA_ACT_GELU)
         return s * slope;
     return s;
@@ -153,8 +155,8 @@ GA_BODY void ga_body_mse(const struct ga_k_loss *k, size_t e)
     for (size_t o = 0; o < k->outputs; o++) {
         const size_t at = ga_body_at(k, o, e);
         const float d = k->values[at] - k->targets[e * k->outputs + o];
-        loss += d * d;
-        k->deltas[at] = d + d;
+        loss += GA_TERM_MSE(d);
+        k->deltas[at] = GA_TERM_MSE_DELTA(d);
     }
     k->correct[e] = 0;
     ga_body_weigh(k, e, loss);
@@ -166,11 +168,11 @@ GA_BODY void ga_body_quadratic(const struct ga_k_loss *k, size_t e)
     for (size_t o = 0; o < k->outputs; o++) {
         const size_t at = ga_body_at(k, o, e);
         const float d = k->weights[o] - k->targets[e * k->outputs + o];
-        loss += k->values[at] * (d * d);
+        loss += GA_TERM_QUADRATIC(k->values[at], d);
         k->deltas[at] = d;
     }
     k->correct[e] = 0;
-    ga_body_weigh(k, e, 0.5f * loss);
+    ga_body_weigh(k, e, GA_TERM_QUADRATIC_LOSS(loss));
 }
 
 GA_BODY void ga_body_xent(const struct ga_k_loss *k, size_t e)
@@ -197,13 +199,12 @@ GA_BODY void ga_body_xent(const struct ga_k_loss *k, size_t e)
         beside_label += o == label ? 0.0f : p;
         k->deltas[at] = p;
     }
-    const float sum = 1.0f + beside_largest;
+    const float sum = GA_TERM_XENT_SUM(beside_largest);
     for (size_t o = 0; o < k->outputs; o++) {
         const size_t at = ga_body_at(k, o, e);
         k->deltas[at] = (o == label ? -beside_label : k->deltas[at]) / sum;
     }
-    const double distance = (double)largest - (double)at_label;
-    const float loss = (float)(ga_exact_log(1.0 + (double)beside_largest) + distance);
+    const float loss = ga_term_xent_loss(largest, at_label, beside_largest);
     k->correct[e] = loss == loss && largest_at == label;
     ga_body_weigh(k, e, loss);
 }
@@ -336,7 +337,7 @@ GA_BODY void ga_body_add_float(const struct ga_k_add_float *k, size_t thread)
 
 /* g = (float)((high + low) / divisor) and the sum of its squares, for one block of the norm's rule;
  * thread = block. */
-#define GA_BODY_BLOCK   256
+#define GA_BODY_BLOCK   GA_NORM_BLOCK
 #define GA_BODY_PRODUCT 2 /* GA_MEASURE_PRODUCT */
 
 struct ga_k_mean {
@@ -355,10 +356,10 @@ GA_BODY void ga_body_mean(const struct ga_k_mean *k, size_t thread)
     const size_t end = first + (left < GA_BODY_BLOCK ? left : GA_BODY_BLOCK);
     double sum = 0.0;
     for (size_t i = first; i < end; i++) {
-        const float g = (float)((k->high[i] + k->low[i]) / k->divisor);
+        const float g = ga_term_mean(k->high[i], k->low[i], k->divisor);
         if (k->gradient)
             k->gradient[i] = g;
-        sum += (double)g * (double)g;
+        sum += ga_term_square(g);
     }
     k->squares[thread] = sum;
 }
@@ -374,11 +375,9 @@ struct ga_k_measure {
 
 GA_BODY double ga_body_term(const struct ga_k_measure *k, size_t i)
 {
-    const double x = (double)k->a[i];
-    const double y = k->b ? (double)k->b[i] : 0.0;
     if (k->kind == GA_BODY_PRODUCT)
-        return x * y;
-    return k->b ? (x - y) * (x - y) : x * x;
+        return ga_term_product(k->a[i], k->b[i]);
+    return k->b ? ga_term_distance(k->a[i], k->b[i]) : ga_term_square(k->a[i]);
 }
 
 GA_BODY double ga_body_block(const struct ga_k_measure *k, size_t block)

@@ -102,7 +102,7 @@ GA_BODY void ga_body_mean_float(const struct ga_k_mean_float *k, size_t thread)
         const float g = (float)((double)k->sums[i] / k->divisor);
         if (k->gradient)
             k->gradient[i] = g;
-        sum += (double)g * (double)g;
+        sum += ga_term_square(g);
     }
     k->squares[thread] = sum;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cards.h"
 #include "compute/fixture.h"
+#include "examples.h"
 #include "support/support.h"
 
 #define ROWS 300
@@ -29,16 +30,14 @@ struct pair {
     struct ga_context *on_cpu, *on_cuda;
     struct ga_net net;
     size_t card;
-    float *inputs, *targets, *examples, *weights;
-    int32_t *labels;
-    uint32_t index[ROWS];
+    struct test_examples examples;
+    float *weights;
     double *want, *got; /* (2n) sums, the second one a copy of `sums` */
     void *sums;
 };
 
 static void pair_open(struct pair *p, const struct ga_net *net, size_t card, double size)
 {
-    const size_t outputs = net->width[net->layers];
     memset(p, 0, sizeof *p);
     p->cpu = &ga_compute_cpu_exact;
     p->cuda = test_cuda("exact");
@@ -47,16 +46,10 @@ static void pair_open(struct pair *p, const struct ga_net *net, size_t card, dou
     ok(p->cpu->open(&p->on_cpu, net, 8));
     ok(p->cuda->open(&p->on_cuda, net, 8));
     ga_buffer_home(p->cuda, p->on_cuda, card);
-    p->inputs = test_floats(ROWS * net->width[0], 1, size);
-    p->targets = test_floats(ROWS * outputs, 2, 1);
-    p->examples = test_floats(ROWS, 3, 2);
+    test_examples_open(&p->examples, net, ROWS, size);
+    for (size_t i = 0; i < ROWS; i += 5)
+        p->examples.weights[i] = 0;
     p->weights = test_floats(net->parameters, 4, 1.5);
-    p->labels = must(malloc(ROWS * sizeof *p->labels));
-    for (size_t i = 0; i < ROWS; i++) {
-        p->labels[i] = (int32_t)(i * 7 % outputs);
-        p->examples[i] = i % 5 == 0 ? 0.0f : fabsf(p->examples[i]) + 0.1f;
-        p->index[i] = (uint32_t)(i * 37 % ROWS);
-    }
     p->want = must(calloc(2 * net->parameters, sizeof *p->want));
     p->got = must(calloc(2 * net->parameters, sizeof *p->got));
     p->sums = must(ga_buffer_alloc(p->cuda, 2 * net->parameters * sizeof(double), card));
@@ -67,27 +60,12 @@ static void pair_close(struct pair *p)
     p->cpu->close(p->on_cpu);
     p->cuda->close(p->on_cuda);
     p->cuda->free(p->sums);
-    free(p->inputs);
-    free(p->targets);
-    free(p->examples);
+    test_examples_close(&p->examples);
     free(p->weights);
-    free(p->labels);
     free(p->want);
     free(p->got);
     ok(ga_buffer_poll(p->cuda));
     test_no_faults();
-}
-
-static struct ga_batch batch_of(const struct pair *p, size_t count, bool weighted, bool indexed)
-{
-    const bool labels = p->net.kind == GA_NET_MLP && p->net.loss == GA_LOSS_XENT;
-    return (struct ga_batch){.inputs = p->inputs,
-                             .targets = labels ? NULL : p->targets,
-                             .labels = labels ? p->labels : NULL,
-                             .weights = weighted ? p->examples : NULL,
-                             .index = indexed ? p->index : NULL,
-                             .first = indexed ? 0 : 3,
-                             .count = count};
 }
 
 /* Equal bits, or both not a number. */
@@ -160,7 +138,8 @@ static void check_net(const struct ga_net *net, size_t card, double size)
     struct pair p;
     pair_open(&p, net, card, size);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        const struct ga_batch batch = batch_of(&p, counts[i], i % 2 == 1, i % 3 == 1);
+        const struct ga_batch batch =
+            test_examples_batch(&p.examples, counts[i], i % 2 == 1, i % 3 == 1);
         check_gradient(&p, &batch, i % 3 == 0 ? GA_ASSIGN : GA_ADD);
         check_looks(&p, &batch);
     }
@@ -244,7 +223,7 @@ static void test_sums(void **state)
     for (size_t card = 0; card < cards; card++) {
         struct pair p;
         pair_open(&p, &net, 0, 2);
-        const struct ga_batch batch = batch_of(&p, 33, true, false);
+        const struct ga_batch batch = test_examples_batch(&p.examples, 33, true, false);
         void *other = must(ga_buffer_alloc(p.cuda, bytes, card));
         check_gradient(&p, &batch, GA_ASSIGN);
         ok(ga_buffer_copy(p.cuda, other, p.sums, bytes));
@@ -335,7 +314,7 @@ static void test_held(void **state)
     (void)state;
     setenv("GA_CUDA_BRINGS_BACK", "0", 1);
     pair_open(&p, &net, 0, 2);
-    const struct ga_batch batch = batch_of(&p, 33, false, false);
+    const struct ga_batch batch = test_examples_batch(&p.examples, 33, false, false);
     float *want = test_floats(n, 0, 1);
     float *mean = test_floats(n, 0, 1);
     for (size_t k = 0; k < 3; k++) {
@@ -392,7 +371,7 @@ static void test_a_wait_left_out(void **state)
     pair_open(&p, &net, 0, 2);
     void *other = must(ga_buffer_alloc(p.cuda, bytes, 0));
     float *new_weights = test_floats(net.parameters, 0, 1);
-    const struct ga_batch batch = batch_of(&p, 33, false, false);
+    const struct ga_batch batch = test_examples_batch(&p.examples, 33, false, false);
     check_gradient(&p, &batch, GA_ASSIGN);
     for (int call = 0; call < 5; call++) {
         test_fake_set("deaf=2"); /* a question, and the wait behind it */
@@ -435,8 +414,8 @@ static void test_graphs(void **state)
     (void)state;
     pair_open(&p, &net, 0, 2);
     for (size_t turn = 0; turn < 6; turn++) {
-        const struct ga_batch whole = batch_of(&p, 30, true, turn % 2);
-        const struct ga_batch tail = batch_of(&p, 13, true, false);
+        const struct ga_batch whole = test_examples_batch(&p.examples, 30, true, turn % 2);
+        const struct ga_batch tail = test_examples_batch(&p.examples, 13, true, false);
         check_gradient(&p, &whole, GA_ASSIGN);
         check_gradient(&p, &whole, GA_ADD);
         check_gradient(&p, &tail, GA_ADD);
@@ -446,7 +425,7 @@ static void test_graphs(void **state)
         assert_int_equal(test_fake_launches() - before, 3 * 5);
     for (size_t turn = 0; turn < 3; turn++)
         for (size_t count = 1; count < 40; count++) {
-            const struct ga_batch batch = batch_of(&p, count, false, true);
+            const struct ga_batch batch = test_examples_batch(&p.examples, count, false, true);
             check_gradient(&p, &batch, count % 2 ? GA_ASSIGN : GA_ADD);
         }
     pair_close(&p);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cards.h"
 #include "compute/fixture.h"
+#include "examples.h"
 #include "support/support.h"
 
 #define ROWS 200
@@ -28,16 +29,14 @@ struct desk {
     const struct ga_compute *cuda;
     struct ga_context *context;
     struct ga_net net;
-    float *inputs, *targets, *examples, *weights;
+    struct test_examples examples;
+    float *weights;
     double *wide, *want, *got; /* (n) weights in double, gradients */
-    int32_t labels[ROWS];
-    uint32_t index[ROWS];
     void *sums;
 };
 
 static void desk_open(struct desk *d, const struct ga_net *net, size_t card)
 {
-    const size_t outputs = net->width[net->layers];
     memset(d, 0, sizeof *d);
     d->cuda = test_cuda("fast");
     d->net = *net;
@@ -45,20 +44,13 @@ static void desk_open(struct desk *d, const struct ga_net *net, size_t card)
     assert_int_equal(d->cuda->sum_type, GA_FLOAT32);
     ok(d->cuda->open(&d->context, net, 8));
     ga_buffer_home(d->cuda, d->context, card);
-    d->inputs = test_floats(ROWS * net->width[0], 1, 2);
-    d->targets = test_floats(ROWS * outputs, 2, 1);
-    d->examples = test_floats(ROWS, 3, 2);
+    test_examples_open(&d->examples, net, ROWS, 2);
     d->weights = test_floats(net->parameters, 4, 1);
     d->wide = must(calloc(net->parameters, sizeof(double)));
     d->want = must(calloc(net->parameters, sizeof(double)));
     d->got = must(calloc(net->parameters, sizeof(double)));
     for (size_t i = 0; i < net->parameters; i++)
         d->wide[i] = (double)d->weights[i];
-    for (size_t i = 0; i < ROWS; i++) {
-        d->examples[i] = fabsf(d->examples[i]) + 0.1f;
-        d->labels[i] = (int32_t)(i * 7 % outputs);
-        d->index[i] = (uint32_t)(i * 37 % ROWS);
-    }
     d->sums = must(ga_buffer_alloc(d->cuda, net->parameters * sizeof(float), card));
 }
 
@@ -66,27 +58,13 @@ static void desk_close(struct desk *d)
 {
     d->cuda->close(d->context);
     d->cuda->free(d->sums);
-    free(d->inputs);
-    free(d->targets);
-    free(d->examples);
+    test_examples_close(&d->examples);
     free(d->weights);
     free(d->wide);
     free(d->want);
     free(d->got);
     ok(ga_buffer_poll(d->cuda));
     test_no_faults();
-}
-
-static struct ga_batch batch_of(const struct desk *d, size_t count, bool weighted, bool indexed)
-{
-    const bool labels = d->net.kind == GA_NET_MLP && d->net.loss == GA_LOSS_XENT;
-    return (struct ga_batch){.inputs = d->inputs,
-                             .targets = labels ? NULL : d->targets,
-                             .labels = labels ? d->labels : NULL,
-                             .weights = weighted ? d->examples : NULL,
-                             .index = indexed ? d->index : NULL,
-                             .first = indexed ? 0 : 3,
-                             .count = count};
 }
 
 /* Assigned, then added once more: twice the gradient; losses and weights once each time. */
@@ -145,7 +123,8 @@ static void check_net(const struct ga_net *net, size_t card, size_t cards)
     struct desk d;
     desk_open(&d, net, card);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        const struct ga_batch batch = batch_of(&d, counts[i], i % 2 == 1, i % 3 == 1);
+        const struct ga_batch batch =
+            test_examples_batch(&d.examples, counts[i], i % 2 == 1, i % 3 == 1);
         check_gradient(&d, &batch);
     }
     check_elements(&d, cards);
@@ -197,7 +176,7 @@ static void test_predictions(void **state)
     struct desk d;
     (void)state;
     desk_open(&d, &net, 0);
-    const struct ga_batch batch = batch_of(&d, 9, false, true);
+    const struct ga_batch batch = test_examples_batch(&d.examples, 9, false, true);
     ok(ga_compute_cpu_exact.open(&exact, &net, 9));
     ok(ga_compute_cpu_exact.predict(exact, d.weights, &batch, want));
     ok(d.cuda->predict(d.context, d.weights, &batch, got));
@@ -218,8 +197,8 @@ static void test_not_finite(void **state)
         struct ga_tally tally;
         struct desk d;
         desk_open(&d, &net, 0);
-        d.inputs[2 * 4] = NAN;
-        const struct ga_batch batch = batch_of(&d, 10, false, false);
+        d.examples.inputs[2 * 4] = NAN;
+        const struct ga_batch batch = test_examples_batch(&d.examples, 10, false, false);
         /* A relu that is part of a product may hide it from the loss, but from no sum. */
         ok(d.cuda->gradient(d.context, d.weights, &batch, GA_ASSIGN, d.sums, &tally));
         if (activation != GA_ACT_RELU)
@@ -227,7 +206,7 @@ static void test_not_finite(void **state)
         assert_true(isnan(d.cuda->mean(&net, d.sums, 10, NULL)));
         ok(d.cuda->evaluate(d.context, d.weights, &batch, &tally));
         assert_int_equal(tally.flags, GA_TALLY_NONFINITE);
-        d.inputs[2 * 4] = 1;
+        d.examples.inputs[2 * 4] = 1;
         d.weights[1] = NAN;
         ok(d.cuda->gradient(d.context, d.weights, &batch, GA_ASSIGN, d.sums, &tally));
         assert_int_equal(tally.flags, GA_TALLY_NONFINITE);
@@ -269,7 +248,7 @@ static void check_context(const struct ga_net *net, size_t card, size_t count)
     struct desk d;
     struct ga_tally tally;
     desk_open(&d, net, card);
-    const struct ga_batch batch = batch_of(&d, count, true, true);
+    const struct ga_batch batch = test_examples_batch(&d.examples, count, true, true);
     const size_t batches = check_account(d.cuda, card, GA_USE_BATCHES);
     const size_t products = check_account(d.cuda, card, GA_USE_PRODUCTS);
     assert_true(check_account(d.cuda, card, GA_USE_SUMS) >= net->parameters * sizeof(float));
@@ -323,7 +302,7 @@ static void test_held_makes_way(void **state)
     }
     unsetenv("GA_CUDA_BRINGS_BACK");
     assert_true(check_account(d.cuda, 0, GA_USE_HELD) >= before + 30 * bytes);
-    const struct ga_batch batch = batch_of(&d, 190, false, true);
+    const struct ga_batch batch = test_examples_batch(&d.examples, 190, false, true);
     const size_t room = d.cuda->context_bytes(&net, 190);
     char words[64];
     snprintf(words, sizeof words, "memory=%zu", test_fake_used(0) + room - 20 * bytes);
@@ -354,7 +333,7 @@ static void series_init(struct series *s, const struct desk *d)
     memset(s, 0, sizeof *s);
     assert_in_range(d->net.parameters, 1, 16);
     s->step = (struct ga_step){.kind = GA_STEP_SGD, .lr = 0.01f};
-    s->burst = (struct ga_burst){.batch = batch_of(d, 50, false, true),
+    s->burst = (struct ga_burst){.batch = test_examples_batch(&d->examples, 50, false, true),
                                  .step = &s->step,
                                  .steps = 1,
                                  .weights = d->weights,
@@ -388,7 +367,7 @@ static void test_a_burst_waits(void **state)
     assert_int_equal(test_fake_under_way(), 1);
     assert_true(ga_buffer_poll(d.cuda) < 0);
     ga_buffer_revive(d.cuda);
-    d.inputs[0] += 1;
+    d.examples.inputs[0] += 1;
     assert_int_equal(run_series(&s, &d), 0);
     test_fault("pinned memory changed while");
     ga_buffer_revive(d.cuda);

@@ -123,11 +123,7 @@ static int measure(const struct ga_bench_options *options, struct ga_text *out)
     };
     int code = reduction_open(&all);
 
-    if (code == GA_OK)
-        code = ga_contest_run(&contest);
-    if (code == GA_OK)
-        ga_contest_report(&contest, options->json, out);
-    ga_contest_fini(&contest);
+    code = ga_contest_hold(&contest, code, options->json, out);
     reduction_close(&all);
     return code;
 }

@@ -170,11 +170,7 @@ int ga_bench_gpu_sums(const struct ga_bench_options *options, size_t cards, stru
     for (size_t i = FLOATS; code == GA_OK && i < contenders; i++)
         code = check(&fleet[i]);
     line_up(&contest, fleet, contenders);
-    if (code == GA_OK)
-        code = ga_contest_run(&contest);
-    if (code == GA_OK)
-        ga_contest_report(&contest, options->json, out);
-    ga_contest_fini(&contest);
+    code = ga_contest_hold(&contest, code, options->json, out);
     for (size_t i = 0; i < CONTENDERS; i++)
         fleet_close(&fleet[i]);
     return code;

@@ -154,11 +154,7 @@ static int measure_mlp(const struct ga_bench_options *options, struct ga_text *o
     if (code == GA_OK)
         code = settle(mlp, CONTENDERS, options);
     ga_compute_fast_library(contest.library, sizeof contest.library);
-    if (code == GA_OK)
-        code = ga_contest_run(&contest);
-    if (code == GA_OK)
-        ga_contest_report(&contest, options->json, out);
-    ga_contest_fini(&contest);
+    code = ga_contest_hold(&contest, code, options->json, out);
     for (size_t i = 0; i < CONTENDERS; i++)
         ga_mlp_close(&mlp[i]);
     ga_dataset_close(data);
@@ -269,11 +265,7 @@ static int measure_accum(const struct ga_bench_options *options, struct ga_text 
     if (code == GA_OK)
         code = settle(&mlp, 1, options);
     ga_compute_fast_library(contest.library, sizeof contest.library);
-    if (code == GA_OK)
-        code = ga_contest_run(&contest);
-    if (code == GA_OK)
-        ga_contest_report(&contest, options->json, out);
-    ga_contest_fini(&contest);
+    code = ga_contest_hold(&contest, code, options->json, out);
     ga_mlp_close(&mlp);
     micros_close(&micros);
     ga_dataset_close(data);

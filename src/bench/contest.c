@@ -162,3 +162,13 @@ void ga_contest_report(const struct ga_contest *contest, bool json, struct ga_te
 {
     (json ? report_json : report_text)(contest, out);
 }
+
+int ga_contest_hold(struct ga_contest *contest, int code, bool json, struct ga_text *out)
+{
+    if (code == GA_OK)
+        code = ga_contest_run(contest);
+    if (code == GA_OK)
+        ga_contest_report(contest, json, out);
+    ga_contest_fini(contest);
+    return code;
+}

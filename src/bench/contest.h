@@ -48,4 +48,7 @@ int ga_contest_run(struct ga_contest *contest);
 void ga_contest_fini(struct ga_contest *contest);
 void ga_contest_report(const struct ga_contest *contest, bool json, struct ga_text *out);
 
+/* All three, where getting ready came to `code`: an error is given back without a round. */
+int ga_contest_hold(struct ga_contest *contest, int code, bool json, struct ga_text *out);
+
 #endif

@@ -4,14 +4,13 @@
  * accumulation and micro-batches that are no powers of two. And the passes that fuse: accumulate,
  * mean_part, step_part. Run once for each instruction set, by GA_CPU_KERNEL.
  */
-#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "fixture.h"
+#include "problem.h"
 #include "support/support.h"
 
 #define EXAMPLES 512 /* 8 * 8 * 8 */
@@ -35,46 +34,10 @@ static const struct shape shapes[] = {
     {2, {3, 251, 9}}, {3, {64, 33, 35, 1}}};
 #define SHAPES (sizeof shapes / sizeof shapes[0])
 
-struct problem {
-    struct ga_net net;
-    float *weights, *inputs, *targets, *example_weights;
-    int32_t labels[EXAMPLES];
-    uint32_t index[EXAMPLES];
-    double *wide; /* the weights in double */
-    struct ga_batch batch;
-};
-
-static void problem_open(struct problem *p, const struct ga_net *net, bool weighted)
+/* Weights that leave sums of a usual size. */
+static void open_problem(struct problem *p, const struct ga_net *net, bool weighted)
 {
-    const size_t outputs = net->width[net->layers];
-    p->net = *net;
-    p->weights = test_floats(net->parameters, 1, 1.5 / sqrt((double)net->width[0]));
-    p->inputs = test_floats(EXAMPLES * net->width[0], 2, 1.5);
-    p->targets = test_floats(EXAMPLES * outputs, 3, 2.0);
-    p->example_weights = test_floats(EXAMPLES, 4, 1.0);
-    p->wide = calloc(net->parameters, sizeof *p->wide);
-    for (size_t i = 0; i < net->parameters; i++)
-        p->wide[i] = (double)p->weights[i];
-    for (size_t e = 0; e < EXAMPLES; e++) {
-        p->labels[e] = (int32_t)(test_draw(e + 5000) * (double)outputs);
-        p->index[e] = (uint32_t)((e * 31) % EXAMPLES);
-        p->example_weights[e] = e % 7 == 3 ? 0.0f : 1.0f + p->example_weights[e];
-    }
-    p->batch = (struct ga_batch){.inputs = p->inputs,
-                                 .targets = p->targets,
-                                 .labels = p->labels,
-                                 .weights = weighted ? p->example_weights : NULL,
-                                 .index = p->index,
-                                 .count = EXAMPLES};
-}
-
-static void problem_close(struct problem *p)
-{
-    free(p->weights);
-    free(p->inputs);
-    free(p->targets);
-    free(p->example_weights);
-    free(p->wide);
+    problem_open(p, net, EXAMPLES, 1.5 / sqrt((double)net->width[0]), weighted);
 }
 
 static struct ga_net net_of(const struct shape *shape, size_t variant)
@@ -91,7 +54,7 @@ static void for_each_problem(void (*check)(const struct problem *, size_t varian
     for (size_t variant = 0; variant < SHAPES * 5 * 8; variant += stride) {
         struct problem p;
         const struct ga_net net = net_of(&shapes[variant % SHAPES], variant / SHAPES);
-        problem_open(&p, &net, variant / SHAPES / 20 % 2);
+        open_problem(&p, &net, variant / SHAPES / 20 % 2);
         check(&p, variant);
         problem_close(&p);
     }
@@ -250,7 +213,7 @@ static void test_quadratics(void **state)
     (void)state;
     const struct ga_net net = test_quadratic(37);
     struct problem p;
-    problem_open(&p, &net, true);
+    open_problem(&p, &net, true);
     for (size_t i = 0; i < EXAMPLES * 37; i++)
         p.inputs[i] = fabsf(p.inputs[i]);
     check_promise(&p, 5 + 6 * 4 + 36 * 3);
@@ -366,7 +329,7 @@ static void test_special(void **state)
     for (size_t s = 0; s < SHAPES; s++) {
         const struct ga_net net = net_of(&shapes[s], 1);
         struct ga_context *context = NULL;
-        problem_open(&p, &net, false);
+        open_problem(&p, &net, false);
         float *sums = test_floats(net.parameters, 9, 1);
         p.batch.count = 0;
         assert_int_equal(device()->open(&context, &net, 1), GA_OK);
@@ -388,34 +351,14 @@ static void test_special(void **state)
     }
 }
 
-static size_t bytes_in_use(void)
-{
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
-
-/* A context has three blocks; each may cost up to a page more than it asked for. */
-static void check_accounting(const struct ga_net *net, size_t batch)
-{
-    struct ga_context *context = NULL;
-    const size_t promised = device()->context_bytes(net, batch);
-    const size_t before = bytes_in_use();
-    assert_int_equal(device()->open(&context, net, batch), GA_OK);
-    const size_t used = bytes_in_use() - before;
-    device()->close(context);
-    if (before == 0)
-        ga_test_skip("the allocator here does not count");
-    assert_in_range(used, promised, promised + 3 * 4352);
-}
-
 static void test_accounting(void **state)
 {
     (void)state;
     for (size_t s = 0; s < SHAPES; s++) {
         const struct ga_net net = net_of(&shapes[s], s);
-        check_accounting(&net, 1);
-        check_accounting(&net, 100);
-        check_accounting(&net, 20000);
+        test_context_bytes(device(), &net, 1);
+        test_context_bytes(device(), &net, 100);
+        test_context_bytes(device(), &net, 20000);
     }
     const struct ga_net large = net_of(&shapes[6], 2);
     if (device()->context_bytes(&large, 20000) > device()->context_bytes(&large, 64))
@@ -429,7 +372,7 @@ static void check_no_memory(const struct ga_net *net)
     struct ga_context *context = NULL;
     struct ga_tally tally;
     double square = 0;
-    problem_open(&p, net, false);
+    open_problem(&p, net, false);
     float *sums = device()->alloc(net->parameters * sizeof(float));
     assert_non_null(sums);
     for (int64_t allowed = 0; allowed < 10 && !context; allowed++) {
@@ -469,7 +412,7 @@ static void test_refusals(void **state)
     struct ga_tally tally;
     double square = 0;
     float sum = 0;
-    problem_open(&p, &net, false);
+    open_problem(&p, &net, false);
     assert_int_equal(device()->open(&context, &net, 8), GA_OK);
     p.batch.labels = NULL;
     assert_int_equal(

@@ -1,10 +1,12 @@
 #include "fixture.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "support/support.h"
 
 static void append(struct ga_net *net, const char *name, size_t rows, size_t columns,
@@ -282,4 +284,25 @@ void assert_at_most(double got, double limit)
 {
     if (!(got <= limit))
         fail_msg("%g is above %g", got, limit);
+}
+
+/* Bytes in use now, as the C library counts them; 0 where a sanitizer replaced it. */
+static size_t bytes_in_use(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* A context has three blocks; each may cost up to a page more than it asked for. */
+void test_context_bytes(const struct ga_compute *device, const struct ga_net *net, size_t batch)
+{
+    struct ga_context *context = NULL;
+    const size_t promised = device->context_bytes(net, batch);
+    const size_t before = bytes_in_use();
+    assert_int_equal(device->open(&context, net, batch), GA_OK);
+    const size_t used = bytes_in_use() - before;
+    device->close(context);
+    if (before == 0)
+        ga_test_skip("the allocator here does not count");
+    assert_in_range(used, promised, promised + 3 * 4352);
 }

@@ -40,6 +40,10 @@ double reference_loss(const struct ga_net *net, const double *weights,
 /* |got - want| / |want| in L2, 0 where they are equal; NaN where either holds one. */
 double relative_distance(const double *got, const double *want, size_t count);
 
+/* Fails unless an open context takes the bytes that the device promises; skips where the allocator
+ * does not count. */
+void test_context_bytes(const struct ga_compute *device, const struct ga_net *net, size_t batch);
+
 /* Fails, naming both, unless got <= limit. */
 void assert_at_most(double got, double limit);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "problem.h"
 #include "support/support.h"
 
 #define EXAMPLES 77
@@ -21,48 +21,6 @@ static const struct shape shapes[] = {
     {2, {3, 6, 1}}, {2, {40, 9, 2}}, {2, {3, 41, 10}}, {3, {5, 13, 17, 4}},
 };
 #define SHAPES (sizeof shapes / sizeof shapes[0])
-
-struct problem {
-    struct ga_net net;
-    float *weights, *inputs, *targets, *example_weights;
-    int32_t labels[EXAMPLES];
-    uint32_t index[EXAMPLES];
-    double *wide; /* the weights in double */
-    struct ga_batch batch;
-};
-
-static void problem_open(struct problem *p, const struct ga_net *net, bool weighted)
-{
-    const size_t outputs = net->width[net->layers];
-    p->net = *net;
-    p->weights = test_floats(net->parameters, 1, 0.9);
-    p->inputs = test_floats(EXAMPLES * net->width[0], 2, 1.5);
-    p->targets = test_floats(EXAMPLES * outputs, 3, 2.0);
-    p->example_weights = test_floats(EXAMPLES, 4, 1.0);
-    p->wide = calloc(net->parameters, sizeof *p->wide);
-    for (size_t i = 0; i < net->parameters; i++)
-        p->wide[i] = (double)p->weights[i];
-    for (size_t e = 0; e < EXAMPLES; e++) {
-        p->labels[e] = (int32_t)(test_draw(e + 5000) * (double)outputs);
-        p->index[e] = (uint32_t)((e * 31) % EXAMPLES);
-        p->example_weights[e] = e % 7 == 3 ? 0.0f : 1.0f + p->example_weights[e];
-    }
-    p->batch = (struct ga_batch){.inputs = p->inputs,
-                                 .targets = p->targets,
-                                 .labels = p->labels,
-                                 .weights = weighted ? p->example_weights : NULL,
-                                 .index = p->index,
-                                 .count = EXAMPLES};
-}
-
-static void problem_close(struct problem *p)
-{
-    free(p->weights);
-    free(p->inputs);
-    free(p->targets);
-    free(p->example_weights);
-    free(p->wide);
-}
 
 static void check_gradient(const struct problem *p, const struct bench *bench,
                            const struct ga_cpu_kernel *kernel, const double *want, double want_loss)
@@ -101,7 +59,7 @@ static void for_each_problem(void (*check)(const struct problem *))
         const struct ga_net net =
             test_mlp(shape->layers, shape->widths, (enum ga_net_activation)(rest % 5),
                      rest / 5 % 2 ? GA_LOSS_XENT : GA_LOSS_MSE, rest / 10 % 2);
-        problem_open(&p, &net, rest / 20 % 2);
+        problem_open(&p, &net, EXAMPLES, 0.9, rest / 20 % 2);
         check(&p);
         problem_close(&p);
     }
@@ -151,7 +109,7 @@ static void check_quadratic(size_t coordinates, bool weighted)
 {
     struct problem p;
     const struct ga_net net = test_quadratic(coordinates);
-    problem_open(&p, &net, weighted);
+    problem_open(&p, &net, EXAMPLES, 0.9, weighted);
     for (size_t i = 0; i < EXAMPLES * coordinates; i++)
         p.inputs[i] = fabsf(p.inputs[i]); /* lambda: so that no loss cancels another */
     check_kernels(&p);

@@ -328,10 +328,16 @@ struct series {
     float new_weights[16], new_state[1];
 };
 
-static void series_init(struct series *s, const struct desk *d)
+/* On the fake runtime: a real card cannot be told what to do wrong. */
+static void series_open(struct series *s, struct desk *d)
 {
+    static const size_t widths[] = {1, 5, 1};
+    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    if (!test_on_the_fake())
+        ga_test_skip("a real card cannot be told to fail");
+    desk_open(d, &net, 0);
     memset(s, 0, sizeof *s);
-    assert_in_range(d->net.parameters, 1, 16);
+    assert_in_range(net.parameters, 1, 16);
     s->step = (struct ga_step){.kind = GA_STEP_SGD, .lr = 0.01f};
     s->burst = (struct ga_burst){.batch = test_examples_batch(&d->examples, 50, false, true),
                                  .step = &s->step,
@@ -351,15 +357,10 @@ static size_t run_series(struct series *s, const struct desk *d)
 /* Each burst waits for its work; one that does not is found, and its results are not taken. */
 static void test_a_burst_waits(void **state)
 {
-    static const size_t widths[] = {1, 5, 1};
-    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
     struct series s;
     struct desk d;
     (void)state;
-    if (!test_on_the_fake())
-        ga_test_skip("a real card cannot be told to leave a wait out");
-    desk_open(&d, &net, 0);
-    series_init(&s, &d);
+    series_open(&s, &d);
     assert_int_equal(run_series(&s, &d), 9);
     test_at_rest();
     test_fake_set("deaf=2");
@@ -379,19 +380,41 @@ static void test_a_burst_waits(void **state)
 /* Without room for a burst there is none, and nothing has failed. */
 static void test_a_burst_without_room(void **state)
 {
-    static const size_t widths[] = {1, 5, 1};
-    const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
     struct series s;
     struct desk d;
     (void)state;
-    if (!test_on_the_fake())
-        ga_test_skip("a real card cannot be told to have no room");
-    desk_open(&d, &net, 0);
-    series_init(&s, &d);
+    series_open(&s, &d);
     check_gradient(&d, &s.burst.batch); /* has room for the batch now */
     test_fake_set("oom=1");
     assert_int_equal(run_series(&s, &d), 0);
     ok(ga_buffer_poll(d.cuda));
+    assert_int_equal(run_series(&s, &d), 9);
+    desk_close(&d);
+}
+
+/* Wherever a card stops to answer in a burst, it is named in time, and nothing is written. */
+static void test_a_burst_that_hangs(void **state)
+{
+    static const float none[16];
+    struct series s;
+    struct desk d;
+    (void)state;
+    series_open(&s, &d);
+    setenv("GA_CUDA_DEADLINE", "0.05", 1);
+    for (int nth = 1; nth <= 5; nth++) { /* weights, steps, batch, the burst, its rows */
+        char words[32];
+        snprintf(words, sizeof words, "hang=%d", nth);
+        test_fake_set(words);
+        d.weights[0] += 1;
+        assert_int_equal(run_series(&s, &d), 0);
+        assert_true(ga_buffer_poll(d.cuda) < 0);
+        assert_non_null(strstr(ga_error_text(), "cuda:0: a burst: no answer after 0.05 s"));
+        assert_memory_equal(s.new_weights, none, sizeof none);
+        test_fake_set("resume");
+        ga_buffer_revive(d.cuda);
+        ok(ga_buffer_poll(d.cuda));
+    }
+    unsetenv("GA_CUDA_DEADLINE");
     assert_int_equal(run_series(&s, &d), 9);
     desk_close(&d);
 }
@@ -408,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_held_makes_way),
         cmocka_unit_test(test_a_burst_waits),
         cmocka_unit_test(test_a_burst_without_room),
+        cmocka_unit_test(test_a_burst_that_hangs),
     };
     return ga_test_main(tests);
 }

@@ -134,7 +134,8 @@ static int measure_mlp(const struct ga_bench_options *options, struct ga_text *o
 
     line_up(&contest, ga_mlp_train, (double)updates * GA_MLP_BATCH);
     for (size_t i = 0; i < SEATS; i++) {
-        const struct ga_mlp_form form = {1, 1, 1, updates, forms[i].device, forms[i].numerics};
+        const struct ga_mlp_form form = {
+            1, 1, 1, updates, forms[i].device, forms[i].numerics, options->small};
 
         contest.contender[i].self = &mlp[i];
         if (code == GA_OK)

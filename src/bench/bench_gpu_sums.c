@@ -9,23 +9,24 @@
 #include "compute/compute.h"
 
 #define ELEMENTS 670000
-#define TURNS    10 /* in a round */
-#define MEMBERS  4  /* on one card */
-#define RANKS    16 /* at the most */
+#define FEW      6700 /* for tests */
+#define TURNS    10   /* in a round */
+#define MEMBERS  4    /* on one card */
+#define RANKS    16   /* at the most */
 
 /* Ranks with a buffer each, and one more for the result. */
 struct fleet {
     const struct ga_compute *compute;
     const struct ga_collective *collective;
     struct ga_group *group;
-    size_t ranks;
+    size_t ranks, count;
     enum ga_type type;
     void *buffer[RANKS], *result;
 };
 
 static size_t bytes_of(const struct fleet *f)
 {
-    return ELEMENTS * ga_type_bytes(f->type);
+    return f->count * ga_type_bytes(f->type);
 }
 
 /* Small whole numbers: their sum is exact in either type. */
@@ -36,7 +37,7 @@ static double value(size_t rank, size_t i)
 
 static int fill(struct fleet *f, void *host, size_t rank)
 {
-    for (size_t i = 0; i < ELEMENTS; i++) {
+    for (size_t i = 0; i < f->count; i++) {
         if (f->type == GA_FLOAT64)
             ((double *)host)[i] = value(rank, i);
         else
@@ -47,7 +48,7 @@ static int fill(struct fleet *f, void *host, size_t rank)
 
 static int fleet_open(struct fleet *f, enum ga_type type, size_t ranks, size_t cards)
 {
-    void *host = ga_alloc(ELEMENTS, sizeof(double));
+    void *host = ga_alloc(f->count, sizeof(double));
     int code = host ? GA_OK : GA_ENOMEM;
 
     f->compute = ga_compute_find("cuda", type == GA_FLOAT64 ? "exact" : "fast");
@@ -82,7 +83,7 @@ static int run_sums(void *self)
     struct fleet *f = self;
 
     for (int turn = 0; turn < TURNS; turn++)
-        if (f->collective->reduce(f->group, (const void *const *)f->buffer, f->result, ELEMENTS,
+        if (f->collective->reduce(f->group, (const void *const *)f->buffer, f->result, f->count,
                                   f->type) < 0)
             return ga_error_code();
     return GA_OK;
@@ -100,12 +101,12 @@ static int run_copies(void *self)
 
 static int check(struct fleet *f)
 {
-    void *host = ga_alloc(ELEMENTS, sizeof(double));
+    void *host = ga_alloc(f->count, sizeof(double));
     int code = host ? run_sums(f) : (int)GA_ENOMEM;
 
     if (code == GA_OK)
         code = ga_buffer_copy_out(f->compute, host, f->result, bytes_of(f));
-    for (size_t i = 0; code == GA_OK && i < ELEMENTS; i++) {
+    for (size_t i = 0; code == GA_OK && i < f->count; i++) {
         const double got =
             f->type == GA_FLOAT64 ? ((const double *)host)[i] : (double)((const float *)host)[i];
         double want = 0;
@@ -159,8 +160,11 @@ int ga_bench_gpu_sums(const struct ga_bench_options *options, size_t cards, stru
     const size_t contenders = cards > 1 ? CONTENDERS : CONTENDERS - 1;
     struct fleet fleet[CONTENDERS] = {0};
     struct ga_contest contest = {.name = "gpu_sums", .unit = "bytes", .rounds = options->rounds};
-    int code = fleet_open(&fleet[COPY], GA_FLOAT32, 1, 1);
+    int code = GA_OK;
 
+    for (size_t i = 0; i < CONTENDERS; i++)
+        fleet[i].count = options->small ? FEW : ELEMENTS;
+    code = fleet_open(&fleet[COPY], GA_FLOAT32, 1, 1);
     if (code == GA_OK)
         code = fleet_open(&fleet[FLOATS], GA_FLOAT32, MEMBERS, 1);
     if (code == GA_OK)

@@ -12,6 +12,7 @@ struct ga_bench_options {
     int64_t rounds;
     int64_t updates; /* of each round */
     bool json;
+    bool small; /* gpu: sizes for tests, whose figures say nothing */
 };
 
 struct ga_benchmark {

@@ -69,11 +69,12 @@ int ga_mlp_data(struct ga_dataset **out)
 
 static void fill_settings(struct ga_settings *settings, const struct ga_mlp_form *form)
 {
-    static const int32_t widths[] = {PIXELS, 512, 512, 10};
+    static const int32_t widths[] = {PIXELS, 512, 512, 10}, few[] = {PIXELS, 32, 10};
 
     ga_settings_default(settings);
-    settings->model.layers = 3;
-    memcpy(settings->model.widths, widths, sizeof widths);
+    settings->model.layers = form->small ? 2 : 3;
+    memcpy(settings->model.widths, form->small ? few : widths,
+           form->small ? sizeof few : sizeof widths);
     settings->activation = GA_RELU;
     settings->loss = GA_XENT;
     settings->init = GA_INIT_HE;
@@ -83,7 +84,7 @@ static void fill_settings(struct ga_settings *settings, const struct ga_mlp_form
     settings->device = form->device;
     settings->replicas = form->replicas;
     settings->accum = form->accum;
-    settings->batch = GA_MLP_BATCH;
+    settings->batch = form->small ? 16 : GA_MLP_BATCH;
     settings->history_budget = HISTORY_BYTES;
 }
 

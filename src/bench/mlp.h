@@ -6,6 +6,7 @@
 #ifndef GA_BENCH_MLP_H
 #define GA_BENCH_MLP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "dataset/dataset.h"
@@ -30,6 +31,7 @@ struct ga_mlp_form {
     int64_t updates;         /* of each round */
     enum ga_device device;
     enum ga_numerics numerics;
+    bool small; /* 784-32-10, micro-batches of 16: for tests */
 };
 
 int ga_mlp_open_as(struct ga_mlp *mlp, struct ga_dataset *data, const struct ga_mlp_form *form);

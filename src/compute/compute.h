@@ -147,6 +147,12 @@ struct ga_device_memory {
     int (*copy)(void *to, const void *from, size_t bytes); /* device to device, any places */
 
     /*
+     * Seconds that a card worked for the context's last gradient(), by its own clock; NaN where
+     * that was not measured. `next`: whether the following ones are.
+     */
+    double (*work_seconds)(struct ga_context *context, bool next);
+
+    /*
      * Held blocks: host memory of which the device keeps the newest values itself, between hold()
      * and release(). Weights go up once for all micro-batches at them, and what step() and mean()
      * write into a held block stays on the card until the host reads: fetch() before that, renew()

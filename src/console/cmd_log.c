@@ -52,6 +52,7 @@ static void note_seats(struct ga_log_watch *watch, struct ga_run *run)
     const size_t replicas = ga_run_replicas(run);
     pthread_mutex_lock(&watch->lock);
     watch->present = replicas < watch->count ? replicas : watch->count;
+    ga_run_time_work(run, 1);
     for (size_t r = 0; r < watch->present; r++)
         ga_run_seat(run, r, &watch->seat[r]);
     pthread_mutex_unlock(&watch->lock);
@@ -97,6 +98,7 @@ static int count_replicas(struct ga_run *run, void *arg)
 {
     const size_t replicas = ga_run_replicas(run);
     *(size_t *)arg = replicas < GA_VIEW_REPLICAS ? replicas : GA_VIEW_REPLICAS;
+    ga_run_time_work(run, 1);
     return 0;
 }
 

@@ -32,6 +32,14 @@ static void write_watts(double value, struct ga_text *out)
     ga_text_printf(out, "%.0f W", value);
 }
 
+static void write_seconds(double value, struct ga_text *out)
+{
+    ga_text_printf(out, "%.4g ms", value * 1000);
+}
+
+/* So many updates are timed after the question. */
+#define TIMED 100
+
 static const struct ga_sensor sensors[] = {
     {"util", "share of time at work: of its GPU, or of one core by its thread",
      offsetof(struct ga_readings, utilisation), write_share},
@@ -41,6 +49,10 @@ static const struct ga_sensor sensors[] = {
      offsetof(struct ga_readings, memory_total), write_bytes},
     {"temperature", "of its GPU", offsetof(struct ga_readings, temperature), write_celsius},
     {"power", "that its GPU takes", offsetof(struct ga_readings, power), write_watts},
+    {"device_time",
+     "for the gradients of its last item: of its GPU, or of the thread; timed for 100 updates from "
+     "the question on",
+     offsetof(struct ga_readings, work), write_seconds},
 };
 
 size_t ga_sensor_count(void)
@@ -63,6 +75,7 @@ const struct ga_sensor *ga_sensor_named(const char *word)
 
 struct seats {
     int64_t replica; /* -1: all */
+    bool times;      /* the work is wanted */
     size_t first, count;
     struct ga_seat seat[GA_VIEW_REPLICAS];
 };
@@ -74,6 +87,8 @@ static int find_seats(struct ga_run *run, void *arg)
     if (seats->replica >= (int64_t)replicas)
         return ga_fail(GA_ERANGE, "replica %" PRId64 ": expected 0..%zu", seats->replica,
                        replicas - 1);
+    if (seats->times)
+        ga_run_time_work(run, TIMED);
     seats->first = seats->replica < 0 ? 0 : (size_t)seats->replica;
     seats->count = seats->replica >= 0 ? 1 : replicas;
     seats->count = seats->count < GA_VIEW_REPLICAS ? seats->count : GA_VIEW_REPLICAS;
@@ -105,6 +120,7 @@ int ga_sensor_print(struct ga_console *console, const struct ga_sensor *sensor, 
     int code = seats && readings ? 0 : (int)GA_ENOMEM;
     if (code == 0) {
         seats->replica = replica;
+        seats->times = sensor->offset == offsetof(struct ga_readings, work);
         code = ga_engine_call(console->engine, find_seats, seats);
     }
     if (code == 0) {

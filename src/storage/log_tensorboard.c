@@ -239,7 +239,7 @@ static int open_replica(struct ga_log_sink *sink, uint32_t replica)
 }
 
 /* What is known of one replica: its last item, and how busy its seat is when that was asked for. */
-#define REPLICA_SCALARS 9
+#define REPLICA_SCALARS 10
 static size_t gather_replica(const struct ga_log_sink *sink, const struct ga_replica_record *record,
                              struct ga_scalar out[REPLICA_SCALARS])
 {
@@ -251,7 +251,7 @@ static size_t gather_replica(const struct ga_log_sink *sink, const struct ga_rep
         {"cosine", record->cosine},   {"staleness", record->staleness},
         {"idle", record->idle},       {"util", seat.utilisation},
         {"memory", seat.memory_used}, {"temperature", seat.temperature},
-        {"power", seat.power}};
+        {"power", seat.power},        {"device_time", seat.work}};
     size_t count = 0;
     for (size_t i = 0; i < REPLICA_SCALARS; i++)
         if (isfinite(all[i].value))

@@ -136,7 +136,8 @@ static const struct {
 } sensors[] = {{"util", offsetof(struct ga_readings, utilisation)},
                {"memory", offsetof(struct ga_readings, memory_used)},
                {"temperature", offsetof(struct ga_readings, temperature)},
-               {"power", offsetof(struct ga_readings, power)}};
+               {"power", offsetof(struct ga_readings, power)},
+               {"device_time", offsetof(struct ga_readings, work)}};
 #define SENSORS (sizeof sensors / sizeof sensors[0])
 
 /* The k-th figure of all seats' ones, one seat after another. */

@@ -105,7 +105,7 @@ struct ga_readings ga_readings_unknown(void)
 {
     const double none = (double)NAN;
 
-    return (struct ga_readings){none, none, none, none, none};
+    return (struct ga_readings){none, none, none, none, none, none};
 }
 
 struct ga_readings ga_readings_of(const struct ga_device_sample *sample)
@@ -176,5 +176,7 @@ void ga_devices_read_seats(struct ga_devices *devices, const struct ga_seat *sea
         ga_devices_picture(devices, (enum ga_device_source)source, picture);
         fill_readings(devices, picture, source == GA_WATCH_NVML, seat, count, out);
     }
+    for (size_t i = 0; i < count; i++)
+        out[i].work = seat[i].work;
     free(picture);
 }

@@ -21,6 +21,7 @@ struct ga_seat {
     bool gpu;
     struct ga_pci pci; /* of the GPU */
     int32_t thread;    /* CPU: that worked for it last; 0: the engine's own */
+    double work;       /* s: as in ga_readings */
 };
 
 /* What a replica's seat says of itself. A plain value; NaN: not known. */
@@ -29,6 +30,9 @@ struct ga_readings {
     double memory_used, memory_total; /* bytes: of the GPU, or of this process and the machine */
     double temperature;               /* Celsius */
     double power;                     /* W */
+    /* s: of the GPU by its own clock, or of the thread, for the gradients of the replica's last
+     * item; ga_run_time_work() */
+    double work;
 };
 
 /* All fields NaN. */

@@ -148,6 +148,9 @@ size_t ga_run_replicas(const struct ga_run *run);
 const struct ga_replica_value *ga_run_replica(const struct ga_run *run, size_t replica);
 /* Where the replica computed last; thread 0 is whoever calls ga_run_event(). */
 void ga_run_seat(const struct ga_run *run, size_t replica, struct ga_seat *out);
+/* Items that start from now on, for so many updates, are timed on their devices, at the cost of two
+ * events for each micro-batch; else that is not known. */
+void ga_run_time_work(struct ga_run *run, uint64_t updates);
 const struct ga_window_state *ga_run_window(const struct ga_run *run);
 
 /* Mean gradient (sum / weight) of one replica's accumulator, host; norm 0 when it is empty. */

@@ -3,6 +3,7 @@
  * device can do many updates before anyone looks. The update before tells what one is like: a
  * burst leaves the run as if each had been made event by event.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -44,9 +45,15 @@ static bool last_was_whole(const struct ga_run *run)
            ga_stream_left(run->stream) == 0;
 }
 
+/* Several updates to come are; one that a log of updates asks for is no reason to go slowly. */
+static bool is_timed(const struct ga_run *run)
+{
+    return run->timed_before > ga_run_closed(run) + 1;
+}
+
 bool ga_run_repeats(const struct ga_run *run)
 {
-    return run->compute->burst && run->phase == GA_PHASE_IDLE && !run->pending &&
+    return run->compute->burst && run->phase == GA_PHASE_IDLE && !run->pending && !is_timed(run) &&
            !run->clock_kind->begin && run->late == 0 && !run->replica[0].v.dead &&
            run->net.parameters <= GA_PART && settings_repeat(run_set(run)) && last_was_whole(run) &&
            keeps_time(run);
@@ -155,6 +162,7 @@ static void move_replica(struct ga_run *run, uint64_t count, int64_t span_ns)
     v->start_ns += span_ns;
     v->finish_ns += span_ns;
     run->replica[0].has_kept = false;
+    run->replica[0].work = (double)NAN;
 }
 
 /* What is seen of the last update. */

@@ -42,6 +42,8 @@ struct ga_replica {
     struct ga_task task;
     atomic_int lane; /* that computed for it last; written by whoever computes */
     bool submitted;
+    bool timed;            /* its item's work is */
+    double work, work_now; /* s: of its last item, NaN where it was not timed; of this one so far */
     /* Its task, and then its item, told the collective the parts of the sums of its last
      * micro-batch, in `total` where there was one before, else in micro_sums. */
     bool told;
@@ -119,9 +121,10 @@ struct ga_run {
      * alone in its window, and what to divide them by. NULL: it is made. */
     const void *owed;
     double owed_divisor;
-    bool in_parts;   /* the open window's last micro-batches tell their sums in parts */
-    bool overlapped; /* and those of the last window that was reduced did */
-    bool lazy;       /* `reduced` is not made: replicas' sums in the window add up to it */
+    uint64_t timed_before; /* that many closed windows, items that start are timed */
+    bool in_parts;         /* the open window's last micro-batches tell their sums in parts */
+    bool overlapped;       /* and those of the last window that was reduced did */
+    bool lazy;             /* `reduced` is not made: replicas' sums in the window add up to it */
 
     struct ga_version *ahead;   /* what the burst that was made last leads to, until it is taken */
     struct ga_step *burst_step; /* (burst_steps) scratch */

@@ -1,6 +1,7 @@
 /* One replica's item: its micro-batches, one after another, on one snapshot of the weights. */
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "train/plan.h"
@@ -53,16 +54,11 @@ int64_t ga_item_aim(struct ga_replica *replica)
     return v->start_ns + ga_item_part_of(cut->span_ns, done, v->examples);
 }
 
-/* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
-int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, const void *onto,
-                    void *sums, const struct ga_told *told)
+static int compute(struct ga_run *run, struct ga_replica *replica, struct ga_context *context,
+                   const void *onto, void *sums, const struct ga_told *told)
 {
-    struct ga_context *context = run_context(run, lane);
     struct ga_batch batch = run_batch(run);
 
-    atomic_store_explicit(&replica->lane, lane, memory_order_relaxed);
-    if (!context)
-        return ga_error_code();
     if (!replica->next_whole)
         batch.index = replica->rows + replica->v.step_row + replica->next_first;
     batch.count = replica->next_count;
@@ -74,6 +70,41 @@ int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, co
                                         &replica->micro_tally, &replica->micro_square);
     return run->compute->gradient(context, replica->v.read->weights, &batch, GA_ASSIGN, sums,
                                   &replica->micro_tally);
+}
+
+static double thread_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The same, and what it took: of the card by its clock, else of this thread. */
+static int compute_timed(struct ga_run *run, struct ga_replica *replica, struct ga_context *context,
+                         const void *onto, void *sums, const struct ga_told *told)
+{
+    const struct ga_device_memory *memory = run->compute->memory;
+    const double before = thread_seconds();
+    int code = GA_OK;
+
+    if (memory)
+        (void)memory->work_seconds(context, true);
+    code = compute(run, replica, context, onto, sums, told);
+    replica->work_now += memory ? memory->work_seconds(context, false) : thread_seconds() - before;
+    return code;
+}
+
+/* Computes the replica's next micro-batch into `sums`. Runs on any lane. */
+int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, const void *onto,
+                    void *sums, const struct ga_told *told)
+{
+    struct ga_context *context = run_context(run, lane);
+
+    atomic_store_explicit(&replica->lane, lane, memory_order_relaxed);
+    if (!context)
+        return ga_error_code();
+    return (replica->timed ? compute_timed : compute)(run, replica, context, onto, sums, told);
 }
 
 struct ga_replica *ga_item_of_task(struct ga_task *task)
@@ -233,6 +264,8 @@ int ga_item_start(struct ga_run *run, size_t r, int64_t time_ns)
         ga_time_add(time_ns, ga_time_next_item(run_set(run), &replica->ahead, (uint32_t)r, v->items,
                                                v->examples, v->slow));
     v->items++;
+    replica->timed = ga_run_closed(run) < run->timed_before;
+    replica->work_now = 0;
     if (run_is(run, GA_FAMILY_SHARED) && ga_hogwild_start(run, r) < 0)
         return ga_error_code();
     ga_item_schedule(run, r);
@@ -457,6 +490,7 @@ void ga_item_rest(struct ga_run *run, size_t r, int64_t time_ns)
     v->busy_ns += time_ns - v->start_ns;
     v->finished_ns += time_ns - v->start_ns;
     v->free_ns = time_ns;
+    run->replica[r].work = run->replica[r].timed ? run->replica[r].work_now : (double)NAN;
 }
 
 void ga_item_finish(struct ga_run *run, size_t r, int64_t time_ns)

@@ -118,6 +118,7 @@ static void newcomer(const struct ga_run *run, struct ga_replica *replica)
     replica->v.idle_ns = replica->v.joined_ns = run->now_ns;
     replica->v.slow = 1;
     replica->v.clock = run->least_clock == UINT64_MAX ? 0 : run->least_clock;
+    replica->work = __builtin_nan("");
     replica->v.loss = replica->v.norm = replica->v.cosine = replica->v.staleness =
         __builtin_nan("");
 }
@@ -193,12 +194,21 @@ void ga_run_choose_lanes(struct ga_run *run)
         !run->clock_kind->begin && run->lanes > 1 && run->replicas > 1 && work > HANDOVER_NS;
 }
 
+void ga_run_time_work(struct ga_run *run, uint64_t updates)
+{
+    const uint64_t before = ga_run_closed(run) + updates;
+
+    run->timed_before = run->timed_before > before ? run->timed_before : before;
+}
+
 void ga_run_seat(const struct ga_run *run, size_t replica, struct ga_seat *out)
 {
     const int lane = atomic_load_explicit(&run->replica[replica].lane, memory_order_relaxed);
     const size_t place = replica % run->places;
 
-    *out = (struct ga_seat){.gpu = run->card[place].known, .pci = run->card[place].pci};
+    *out = (struct ga_seat){.gpu = run->card[place].known,
+                            .pci = run->card[place].pci,
+                            .work = run->replica[replica].work};
     if (!out->gpu && run->workers)
         out->thread = ga_workers_thread(run->workers, lane);
 }

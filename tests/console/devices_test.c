@@ -140,12 +140,13 @@ static void logs_have_devices_when_asked(void **unused)
     char *lines = ga_test_read_file(with, &length);
     assert_memory_equal(lines, "{\"update\":2,", 12);
     assert_non_null(strstr(lines, ",\"replica_0_util\":"));
-    assert_non_null(strstr(lines, ",\"replica_1_temperature\":null,\"replica_1_power\":null}\n"));
+    assert_non_null(strstr(lines, ",\"replica_1_temperature\":null,\"replica_1_power\":null,"
+                                  "\"replica_1_device_time\":"));
     assert_null(strstr(lines, "replica_2"));
     free(lines);
     lines = ga_test_read_file(csv, &length);
     assert_non_null(strstr(lines, ",lost,replica_0_util,replica_0_memory,replica_0_temperature,"));
-    assert_non_null(strstr(lines, ",nan,nan\n"));
+    assert_non_null(strstr(lines, ",nan,nan,"));
     free(lines);
     lines = ga_test_read_file(without, &length);
     assert_null(strstr(lines, "replica_0"));
@@ -155,6 +156,42 @@ static void logs_have_devices_when_asked(void **unused)
     free(csv);
     free(with);
     ga_test_folder_remove(folder);
+}
+
+/* The updates behind the question are timed, single ones also where a burst would do; then it ends.
+ */
+static void work_is_timed_when_asked(void **unused)
+{
+    (void)unused;
+    static const char *const settings[] = {"set replicas 2 accum 2",
+                                           "set replicas 1 batch 1000 numerics fast"};
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        const char *const argv[] = {"gaconsole",
+                                    "-e",
+                                    settings[i],
+                                    "-e",
+                                    "run 3",
+                                    "-e",
+                                    "print device_time",
+                                    "-e",
+                                    "run 3",
+                                    "-e",
+                                    "print replica 0 device_time",
+                                    "-e",
+                                    "run 300",
+                                    "-e",
+                                    "print device_time",
+                                    NULL};
+        struct outcome outcome;
+        program_run(argv, NULL, &outcome);
+        assert_int_equal(outcome.status, 0);
+        const char *before = strstr(ga_text_get(&outcome.out), "replica 0 device_time n/a\n");
+        assert_non_null(before);
+        const char *timed = strstr(before, "replica 0 device_time 0.");
+        assert_non_null(timed);
+        assert_non_null(strstr(timed, "replica 0 device_time n/a\n"));
+        outcome_fini(&outcome);
+    }
 }
 
 static void wrong_wishes_of_a_log_are_refused(void **unused)
@@ -236,6 +273,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_a_driver_says_is_told),
     cmocka_unit_test(training_neither_sees_nor_loads_it),
     cmocka_unit_test(logs_have_devices_when_asked),
+    cmocka_unit_test(work_is_timed_when_asked),
     cmocka_unit_test(wrong_wishes_of_a_log_are_refused),
 };
 

@@ -214,6 +214,27 @@ static void test_not_finite(void **state)
     }
 }
 
+/* The work of a gradient is timed only when that was asked for before. */
+static void test_work_is_timed(void **state)
+{
+    static const size_t widths[] = {9, 40, 33, 3};
+    const struct ga_net net = test_mlp(3, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
+    struct ga_tally tally;
+    struct desk d;
+    (void)state;
+    desk_open(&d, &net, 0);
+    const struct ga_batch batch = test_examples_batch(&d.examples, 20, false, false);
+    for (int turn = 0; turn < 4; turn++) { /* plainly, and as a graph */
+        const bool timed = turn % 2 == 1;
+        (void)d.cuda->memory->work_seconds(d.context, timed);
+        ok(d.cuda->gradient(d.context, d.weights, &batch, GA_ASSIGN, d.sums, &tally));
+        const double seconds = d.cuda->memory->work_seconds(d.context, false);
+        assert_true(timed ? seconds > 0 && seconds < 60 : isnan(seconds));
+        assert_true(isnan(d.cuda->memory->work_seconds(d.context, false)));
+    }
+    desk_close(&d);
+}
+
 /* Where cuBLASLt has no way for a relu within a product, it is done behind it. */
 static void test_without_fused_products(void **state)
 {
@@ -426,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_quadratic_bowl),
         cmocka_unit_test(test_predictions),
         cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_work_is_timed),
         cmocka_unit_test(test_without_fused_products),
         cmocka_unit_test(test_account),
         cmocka_unit_test(test_held_makes_way),

@@ -189,8 +189,8 @@ static void a_log_may_say_how_busy_seats_are(void **unused)
     record_updates(log, 1, 2);
     assert_int_equal(ga_log_close(log), GA_OK);
     char *text = ga_test_read_file(path, &length);
-    assert_non_null(strstr(text, ",replica_2_temperature,replica_2_power\n1,"));
-    assert_non_null(strstr(text, ",nan,nan,nan,nan,0.25,nan,nan,nan\n2,"));
+    assert_non_null(strstr(text, ",replica_2_power,replica_2_device_time\n1,"));
+    assert_non_null(strstr(text, ",nan,nan,nan,nan,nan,0.25,nan,nan,nan,nan\n2,"));
     free(text);
     free(path);
     ga_test_folder_remove(folder);

@@ -110,28 +110,34 @@ static void what_is_not_there_has_a_form(void **unused)
 static void seats_are_more_columns(void **unused)
 {
     (void)unused;
-    const struct ga_readings readings[] = {
-        {.utilisation = 0.97, .memory_used = 4294967296.0, .temperature = 41, .power = 120.5},
-        ga_readings_unknown()};
+    const struct ga_readings readings[] = {{.utilisation = 0.97,
+                                            .memory_used = 4294967296.0,
+                                            .temperature = 41,
+                                            .power = 120.5,
+                                            .work = 0.25},
+                                           ga_readings_unknown()};
     const struct ga_record_seats seats = {2, readings};
     struct ga_text text = GA_TEXT_INIT;
     ga_record_jsonl.head(2, &text);
     assert_string_equal(ga_text_get(&text), "");
     ga_record_jsonl.line(&sample, &seats, &text);
-    assert_non_null(strstr(
-        ga_text_get(&text),
-        "\"lost\":5,\"replica_0_util\":0.97,\"replica_0_memory\":4294967296,"
-        "\"replica_0_temperature\":41,\"replica_0_power\":120.5,\"replica_1_util\":null,"
-        "\"replica_1_memory\":null,\"replica_1_temperature\":null,\"replica_1_power\":null}\n"));
+    assert_non_null(strstr(ga_text_get(&text),
+                           "\"lost\":5,\"replica_0_util\":0.97,\"replica_0_memory\":4294967296,"
+                           "\"replica_0_temperature\":41,\"replica_0_power\":120.5,\"replica_0_"
+                           "device_time\":0.25,\"replica_1_util\":null,"
+                           "\"replica_1_memory\":null,\"replica_1_temperature\":null,\"replica_1_"
+                           "power\":null,\"replica_1_device_time\":null}\n"));
     ga_text_clear(&text);
     ga_record_csv.head(2, &text);
-    assert_non_null(
-        strstr(ga_text_get(&text),
-               ",lost,replica_0_util,replica_0_memory,replica_0_temperature,replica_0_power,"
-               "replica_1_util,replica_1_memory,replica_1_temperature,replica_1_power\n"));
+    assert_non_null(strstr(ga_text_get(&text),
+                           ",lost,replica_0_util,replica_0_memory,replica_0_temperature,replica_0_"
+                           "power,replica_0_device_time,"
+                           "replica_1_util,replica_1_memory,replica_1_temperature,replica_1_power,"
+                           "replica_1_device_time\n"));
     ga_text_clear(&text);
     ga_record_csv.line(&sample, &seats, &text);
-    assert_non_null(strstr(ga_text_get(&text), ",5,0.97,4294967296,41,120.5,nan,nan,nan,nan\n"));
+    assert_non_null(
+        strstr(ga_text_get(&text), ",5,0.97,4294967296,41,120.5,0.25,nan,nan,nan,nan,nan\n"));
     ga_text_free(&text);
 }
 

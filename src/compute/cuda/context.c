@@ -17,7 +17,9 @@ _Static_assert(GA_SUM_BEYOND == GA_TALLY_BEYOND && GA_SUM_NONFINITE == GA_TALLY_
 struct ga_context {
     struct ga_net net;
     const struct ga_cuda_numerics *numerics;
-    size_t home; /* the card for work without sums */
+    size_t home;    /* the card for work without sums */
+    bool timed;     /* gradients are */
+    double seconds; /* of the last one's work; NaN: not known */
     struct ga_cuda_seat seat[GA_CUDA_PLACES];
 };
 
@@ -31,6 +33,7 @@ int ga_cuda_context_open(struct ga_context **out, const struct ga_net *net,
         return ga_cuda_host()->fail(GA_ENOMEM, "no memory for a context of a GPU");
     context->net = *net;
     context->numerics = numerics;
+    context->seconds = __builtin_nan("");
     *out = context;
     return GA_OK;
 }
@@ -136,9 +139,10 @@ static int prepare(struct ga_context *context, size_t place, const float *weight
                    const struct ga_batch *batch, bool gradient)
 {
     struct ga_cuda_seat *seat = &context->seat[place];
-    const int code =
-        ga_cuda_seat_take(seat, &context->net, context->numerics->fast, place, batch->count);
+    int code = ga_cuda_seat_take(seat, &context->net, context->numerics->fast, place, batch->count);
     seat->fuses = gradient;
+    if (code == GA_OK && gradient && context->timed)
+        code = ga_cuda_stopwatch_begin(&seat->stopwatch, seat->stream, place);
     return code < 0 ? code : ga_cuda_seat_fill(seat, &context->net, weights, batch);
 }
 
@@ -239,7 +243,11 @@ static int gradient(struct ga_context *context, const float *weights, const stru
         code = run_micro(&micro);
     if (code == GA_OK)
         ga_cuda_marks_tell(&micro.seat->marks, &context->net);
+    if (code == GA_OK && context->timed)
+        code = ga_cuda_stopwatch_end(&micro.seat->stopwatch, micro.seat->stream, place);
     code = end(micro.seat, code, "a micro-batch");
+    if (code == GA_OK && context->timed)
+        code = ga_cuda_stopwatch_read(&micro.seat->stopwatch, place, &context->seconds);
     micro.seat->marks.told = NULL;
     if (code == GA_OK)
         tally_answers(micro.seat, batch, true, tally);
@@ -362,6 +370,14 @@ static void set_home(struct ga_context *context, size_t place)
     ga_cuda_set_home(context->home);
 }
 
+static double work_seconds(struct ga_context *context, bool next)
+{
+    const double seconds = context->seconds;
+    context->timed = next;
+    context->seconds = __builtin_nan("");
+    return seconds;
+}
+
 const struct ga_device_memory ga_cuda_memory = {
     .places = ga_cuda_places,
     .alloc = ga_cuda_alloc,
@@ -369,6 +385,7 @@ const struct ga_device_memory ga_cuda_memory = {
     .copy_in = ga_cuda_copy_in,
     .copy_out = ga_cuda_copy_out,
     .copy = ga_cuda_copy,
+    .work_seconds = work_seconds,
     .hold = ga_cuda_hold,
     .release = ga_cuda_release,
     .fetch = ga_cuda_fetch,

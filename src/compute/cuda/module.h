@@ -16,7 +16,7 @@
 #include "compute/compute.h"
 
 /* Both sides state it; the loader refuses a module built from other sources. */
-#define GA_CUDA_MODULE_VERSION 4
+#define GA_CUDA_MODULE_VERSION 5
 
 struct ga_collective; /* collective/collective.h */
 

@@ -164,6 +164,7 @@ void ga_cuda_seat_fini(struct ga_cuda_seat *seat)
     ga_cuda_graphs_close(seat->graphs, seat->room.place);
     seat->graphs = NULL;
     ga_cuda_marks_fini(&seat->marks, seat->room.place);
+    ga_cuda_stopwatch_fini(&seat->stopwatch, seat->room.place);
     ga_cuda_stream_close(seat->stream, seat->room.place);
     seat->stream = NULL;
     seat->serial = 0;

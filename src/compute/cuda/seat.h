@@ -19,6 +19,7 @@
 #include "compute/cuda/graph.h"
 #include "compute/cuda/held.h"
 #include "compute/cuda/marks.h"
+#include "compute/cuda/stopwatch.h"
 
 struct ga_cuda_layout {
     size_t count; /* examples */
@@ -49,6 +50,7 @@ struct ga_cuda_seat {
     struct ga_cuda_graphs *graphs; /* NULL until a gradient is wanted */
     struct ga_cuda_room burst;     /* of a burst (tiny.h): steps, state, rows */
     struct ga_cuda_marks marks;
+    struct ga_cuda_stopwatch stopwatch;
 };
 
 /* The card is the thread's, and there is room for `count` examples; refuses more than fits, naming

@@ -67,6 +67,8 @@ struct CUevent_st {
     int stream; /* whose work it marks; -1: not recorded */
     uint64_t clock[FAKE_STREAMS];
     bool hangs;
+    bool untimed;
+    int64_t at_ns;              /* when it was recorded last, on the host's clock */
     uint64_t capture;           /* that it was recorded in; 0: none */
     uint64_t known[FAKE_FORKS]; /* there: how much of each stream comes before */
 };

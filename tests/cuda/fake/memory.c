@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fake.h"
 
@@ -463,10 +464,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
 {
     struct fake *fake = fake_enter();
-    (void)flags;
     *out = calloc(1, sizeof **out);
-    if (*out)
+    if (*out) {
         (*out)->stream = -1;
+        (*out)->untimed = (flags & cudaEventDisableTiming) != 0;
+    }
     return fake_leave(fake, *out ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
@@ -479,10 +481,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 static cudaError_t record(struct fake *fake, cudaEvent_t event, cudaStream_t stream)
 {
     const cudaError_t code = fake_begin(fake, stream);
+    struct timespec now;
     if (code == cudaSuccess) {
         memcpy(event->clock, fake->clock[stream->number], sizeof event->clock);
         event->stream = stream->number;
         event->hangs = stream->hangs || stream->waits;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        event->at_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     }
     return code;
 }
@@ -523,6 +528,18 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
         return fake_leave(fake, cudaErrorCapturedEvent);
     return fake_leave(fake,
                       event->stream < 0 ? cudaSuccess : ask(fake, event->hangs, event->clock));
+}
+
+/* Whatever ran in between was done at once, by the host. */
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begun, cudaEvent_t ended)
+{
+    struct fake *fake = fake_enter();
+    cudaError_t code = cudaSuccess;
+    if (begun->untimed || ended->untimed || begun->stream < 0 || ended->stream < 0)
+        return fake_leave(fake, cudaErrorInvalidResourceHandle);
+    code = ask(fake, begun->hangs || ended->hangs, ended->clock);
+    *milliseconds = (float)((double)(ended->at_ns - begun->at_ns) / 1e6);
+    return fake_leave(fake, code);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)

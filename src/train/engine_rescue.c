@@ -20,6 +20,21 @@ static bool uses_cards(const struct engine_slot *at)
     return at->run && ga_run_compute_of(at->run)->memory;
 }
 
+static void look(void *self, const struct ga_version *version)
+{
+    bool *intact = self;
+
+    *intact = *intact && ga_version_intact(version);
+}
+
+static bool is_intact(const struct ga_state *state)
+{
+    bool intact = true;
+
+    ga_state_versions(state, look, &intact);
+    return intact;
+}
+
 /* ---- the mirror ---- */
 
 static int64_t least_gap_ns(void)
@@ -42,46 +57,40 @@ void ga_engine_forget_mirror(struct engine_slot *at)
     at->has_mirror = false;
 }
 
-static void fetch(void *self, const struct ga_version *version)
+/* The state, brought to the host. Where a card fails the last one stays; it shows when the run is
+ * next asked. */
+static int take_mirror(struct engine_slot *at)
 {
-    (void)self;
-    ga_version_fetch(version);
+    const int64_t begin_ns = ga_now_ns();
+    int64_t end_ns = 0, gap_ns = least_gap_ns();
+    struct ga_state fresh;
+
+    if (ga_run_capture(at->run, &fresh) < 0)
+        return ga_error_code();
+    if (!is_intact(&fresh)) {
+        ga_state_fini(&fresh);
+        return GA_OK;
+    }
+    ga_engine_forget_mirror(at);
+    at->mirror = fresh;
+    at->has_mirror = true;
+    end_ns = ga_now_ns();
+    if (gap_ns < (end_ns - begin_ns) * (MIRROR_SHARE - 1))
+        gap_ns = (end_ns - begin_ns) * (MIRROR_SHARE - 1);
+    at->mirror_due_ns = end_ns + gap_ns;
+    return GA_OK;
 }
 
 int ga_engine_mirror(struct ga_engine *engine)
 {
     struct engine_slot *at = engine->at;
-    const int64_t begin_ns = ga_now_ns();
-    int64_t cost_ns = 0;
 
-    if (!uses_cards(at) || begin_ns < at->mirror_due_ns)
+    if (!uses_cards(at) || ga_now_ns() < at->mirror_due_ns)
         return GA_OK;
-    ga_engine_forget_mirror(at);
-    if (ga_run_capture(at->run, &at->mirror) < 0)
-        return ga_error_code();
-    at->has_mirror = true;
-    ga_state_versions(&at->mirror, fetch, NULL); /* a failure shows when the run is next asked */
-    cost_ns = (ga_now_ns() - begin_ns) * (MIRROR_SHARE - 1);
-    at->mirror_due_ns = ga_now_ns() + (cost_ns > least_gap_ns() ? cost_ns : least_gap_ns());
-    return GA_OK;
+    return take_mirror(at);
 }
 
 /* ---- going back ---- */
-
-static void look(void *self, const struct ga_version *version)
-{
-    bool *intact = self;
-
-    *intact = *intact && ga_version_intact(version);
-}
-
-static bool is_intact(const struct ga_state *state)
-{
-    bool intact = true;
-
-    ga_state_versions(state, look, &intact);
-    return intact;
-}
 
 /* Whether the host can have all of the run; what failed calls have left behind it cannot. */
 static bool has_all(const struct ga_run *run)

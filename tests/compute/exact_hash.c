@@ -1,7 +1,8 @@
 /*
  * Trains a few nets for a few hundred updates through the device table alone and prints the hash of
  * each one's parameters. The lines are the same for every compiler, optimization level and kernel:
- * exact_hash.golden holds them. With a number as argument that many examples go into a micro-batch.
+ * exact_hash.golden holds them. With a number as argument that many examples go into a micro-batch;
+ * a second one names the device.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,7 @@ static const struct recipe recipes[] = {
      0.005},
 };
 
+/* All but the sums is memory of the host, whatever the device. */
 struct training {
     const struct ga_compute *device;
     struct ga_context *context;
@@ -82,28 +84,28 @@ static void *must(void *block)
     return block;
 }
 
-static float *floats(struct training *t, size_t count)
+static float *floats(size_t count)
 {
-    return must(t->device->alloc(count * sizeof(float)));
+    return must(ga_compute_cpu_exact.alloc(count * sizeof(float)));
 }
 
-static void training_open(struct training *t, const struct recipe *r)
+static void training_open(struct training *t, const struct recipe *r, const char *device)
 {
     const struct ga_model_spec spec = {GA_NET_MLP,    r->layers, r->widths,
                                        r->activation, r->loss,   true};
-    t->device = ga_compute_find("cpu", "exact");
+    t->device = ga_compute_find(device, "exact");
     if (!t->device || ga_net_build(&t->net, &spec) < 0 ||
         t->device->open(&t->context, &t->net, EXAMPLES) < 0)
         must(NULL);
     const size_t n = t->net.parameters;
     const size_t outputs = t->net.width[t->net.layers];
-    t->inputs = floats(t, EXAMPLES * t->net.width[0]);
-    t->targets = floats(t, EXAMPLES * outputs);
-    t->weights = floats(t, n);
-    t->next = floats(t, n);
-    t->state = floats(t, 2 * n);
-    t->next_state = floats(t, 2 * n);
-    t->gradient = floats(t, n);
+    t->inputs = floats(EXAMPLES * t->net.width[0]);
+    t->targets = floats(EXAMPLES * outputs);
+    t->weights = floats(n);
+    t->next = floats(n);
+    t->state = floats(2 * n);
+    t->next_state = floats(2 * n);
+    t->gradient = floats(n);
     t->sums = must(t->device->alloc(2 * n * sizeof(double)));
     for (size_t i = 0; i < EXAMPLES * t->net.width[0]; i++)
         t->inputs[i] = (float)ga_normal(7, i, 0, GA_DRAW_NOISE);
@@ -119,7 +121,7 @@ static void training_close(struct training *t)
     float *const blocks[] = {t->inputs, t->targets,    t->weights, t->next,
                              t->state,  t->next_state, t->gradient};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        t->device->free(blocks[i]);
+        ga_compute_cpu_exact.free(blocks[i]);
     t->device->free(t->sums);
     t->device->close(t->context);
 }
@@ -127,14 +129,15 @@ static void training_close(struct training *t)
 /* The gradient of the window, in micro-batches. */
 static void window(struct training *t, size_t first, size_t count, size_t micro)
 {
+    const bool classes = t->net.loss == GA_LOSS_XENT;
     struct ga_tally total;
     struct ga_tally tally;
     ga_tally_clear(&total);
     t->device->clear(&t->net, t->sums);
     for (size_t at = 0; at < count; at += micro) {
         const struct ga_batch batch = {.inputs = t->inputs,
-                                       .targets = t->targets,
-                                       .labels = t->labels,
+                                       .targets = classes ? NULL : t->targets,
+                                       .labels = classes ? t->labels : NULL,
                                        .first = first + at,
                                        .count = count - at < micro ? count - at : micro};
         if (t->device->gradient(t->context, t->weights, &batch, GA_ADD, t->sums, &tally) < 0)
@@ -151,12 +154,12 @@ static void exchange(float **a, float **b)
     *b = kept;
 }
 
-static void train(const struct recipe *r, size_t micro)
+static void train(const struct recipe *r, size_t micro, const char *device)
 {
     struct training t = {0};
     struct ga_optimizer_scalars scalars;
     char text[GA_HASH_TEXT];
-    training_open(&t, r);
+    training_open(&t, r, device);
     ga_optimizer_scalars_init(&scalars);
     for (size_t update = 0, at = 0; update < UPDATES; update++) {
         struct ga_step step;
@@ -169,6 +172,8 @@ static void train(const struct recipe *r, size_t micro)
         at = at + count == EXAMPLES ? 0 : at + count;
     }
     ga_hash_format(text, ga_hash_parameters(t.weights, t.net.parameters));
+    if (ga_buffer_poll(t.device) < 0)
+        must(NULL);
     printf("%s %s\n", r->name, text);
     training_close(&t);
 }
@@ -177,6 +182,6 @@ int main(int argc, char **argv)
 {
     const size_t micro = argc > 1 ? strtoul(argv[1], NULL, 10) : WINDOW;
     for (size_t i = 0; i < sizeof recipes / sizeof recipes[0]; i++)
-        train(&recipes[i], micro > 0 ? micro : WINDOW);
+        train(&recipes[i], micro > 0 ? micro : WINDOW, argc > 2 ? argv[2] : "cpu");
     return 0;
 }

@@ -9,9 +9,13 @@ if [ -z "${GA_FAKE_CUDA:-}" ] && ! said=$("$program" --batch -e "set device cuda
     echo "skipped: $said"
     exit 77
 fi
-case ${GA_TEST_SCALE:-1} in
-    1) names="parabola ssp backup-workers local-sgd hogwild staleness slow-replica" ;;
-    *) names="ssp local-sgd" ;;
+# All of them but the one that is about the memory of its device; other numbers of cards take fewer.
+case ${GA_TEST_SCALE:-1},${GA_FAKE_CUDA:-} in
+    1, | 1,devices=3)
+        names="accumulation backup-workers digits hogwild local-sgd parabola question-mirrored question-parabola
+            slow-replica ssp staleness stragglers sync-vs-async"
+        ;;
+    *) names="ssp local-sgd question-mirrored" ;;
 esac
 for name in $names; do
     said=$("$program" --batch -e "set device cuda" "$demos/$name.ga" -e devices -e "print hash" 2>&1)

@@ -173,6 +173,15 @@ static int label_bound(const struct ga_axis *axis, int columns,
     return 1;
 }
 
+/* Multiples of 4, or else the one multiple of 5. */
+static int fours(const struct ga_axis *axis, int exponent, int most, int columns,
+                 struct ga_axis_label label[GA_AXIS_LABELS])
+{
+    int count = labels_at(axis, 4, exponent, most, columns, label);
+
+    return count > 0 ? count : labels_at(axis, 5, exponent, most, columns, label);
+}
+
 static int linear_labels(const struct ga_axis *axis, int most, int columns,
                          struct ga_axis_label label[GA_AXIS_LABELS])
 {
@@ -182,15 +191,18 @@ static int linear_labels(const struct ga_axis *axis, int most, int columns,
         for (int i = 0; i < 3; i++) {
             int count = labels_at(axis, mantissas[i], exponent, most, columns, label);
 
+            /* -4 to 4, where there is no room for steps of 2: one label says little. */
+            if (count == 1 && i == 2 && most > 1 && !axis->log)
+                return fours(axis, exponent, most, columns, label);
             if (count > 0)
                 return count;
         }
     return label_bound(axis, columns, label);
 }
 
-/* 1, 2, 5 (or only 1) of every `stride`-th decade; 0 when they are too many. */
-static int decades(const struct ga_axis *axis, int stride, int each, int most, int columns,
-                   struct ga_axis_label label[GA_AXIS_LABELS])
+/* These multiples of every `stride`-th decade; 0 when they are too many. */
+static int decades(const struct ga_axis *axis, int stride, const double *multiple, int each,
+                   int most, int columns, struct ga_axis_label label[GA_AXIS_LABELS])
 {
     int first = (int)floor(log10(axis->low) + 1e-9), last = (int)floor(log10(axis->high) + 1e-9);
     int count = 0;
@@ -199,7 +211,7 @@ static int decades(const struct ga_axis *axis, int stride, int each, int most, i
         return 0;
     for (int e = first; e <= last; e++)
         for (int i = 0; i < each; i++) {
-            double value = e < 0 ? mantissas[i] / ten_to(-e) : mantissas[i] * ten_to(e);
+            double value = e < 0 ? multiple[i] / ten_to(-e) : multiple[i] * ten_to(e);
 
             if (e % stride != 0 || value < axis->low * (1 - 1e-9) ||
                 value > axis->high * (1 + 1e-9))
@@ -211,17 +223,29 @@ static int decades(const struct ga_axis *axis, int stride, int each, int most, i
     return count;
 }
 
+/* 1, 2, 5 of each decade, or only 1 of some; 1, 3 where there is but one decade in sight. */
+static int log_labels(const struct ga_axis *axis, int most, int columns,
+                      struct ga_axis_label label[GA_AXIS_LABELS])
+{
+    static const double thirds[] = {1, 3};
+    int spread = (int)(log10(axis->high) - log10(axis->low)) / most;
+    int stride = spread > 1 ? spread : 1;
+    int count = decades(axis, 1, mantissas, 3, most, columns, label);
+
+    if (count == 0 && axis->high / axis->low < 100)
+        count = decades(axis, 1, thirds, 2, most, columns, label);
+    for (; count == 0 && stride < 700; stride++)
+        count = decades(axis, stride, mantissas, 1, most, columns, label);
+    return count;
+}
+
 int ga_axis_labels(const struct ga_axis *axis, int most, int columns,
                    struct ga_axis_label label[GA_AXIS_LABELS])
 {
     most = most < 1 ? 1 : most > GA_AXIS_LABELS ? GA_AXIS_LABELS : most;
     if (axis->log) {
-        int count = decades(axis, 1, 3, most, columns, label);
+        int count = log_labels(axis, most, columns, label);
 
-        int spread = (int)(log10(axis->high) - log10(axis->low)) / most;
-
-        for (int stride = spread > 1 ? spread : 1; count == 0 && stride < 700; stride++)
-            count = decades(axis, stride, 1, most, columns, label);
         /* One label says little of a stretch below a decade: even steps may have more. */
         if (count > 1 || (count == 1 && (most == 1 || axis->high / axis->low >= 10)))
             return count;

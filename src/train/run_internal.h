@@ -240,9 +240,6 @@ void ga_item_drop(struct ga_run *run, size_t replica, int64_t time_ns);
 void ga_item_make_late(struct ga_run *run, size_t replica);
 void ga_item_hand_over(struct ga_run *run, size_t replica); /* by run_submit() below only */
 void ga_item_worked(struct ga_replica *replica);            /* on a worker: its task is done */
-/* `onto` NULL or what the sums join, where run_joins(); elsewhere the caller adds. */
-int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, const void *onto,
-                    void *sums, const struct ga_told *told); /* `told` NULL: nobody is */
 struct ga_replica *ga_item_of_task(struct ga_task *task);
 void ga_item_settle(struct ga_run *run, size_t replica);   /* waits for its task */
 void ga_item_schedule(struct ga_run *run, size_t replica); /* its next event by its state */
@@ -260,6 +257,11 @@ static inline void run_submit(struct ga_run *run, size_t replica)
     if (run->parallel || run->live)
         ga_item_hand_over(run, replica);
 }
+
+/* run_compute.c. `onto` NULL or what the sums join, where run_joins(); elsewhere the caller adds.
+ * `told` NULL: nobody is. */
+int ga_item_compute(struct ga_run *run, struct ga_replica *replica, int lane, const void *onto,
+                    void *sums, const struct ga_told *told);
 
 /* run_window.c: the phases of an update; each is one event. */
 int ga_window_open_next(struct ga_run *run);

@@ -124,7 +124,7 @@ static void open_rank(struct ga_rank *rank)
         ga_cuda_check((int)cudaEventCreateWithFlags(&rank->arrived, cudaEventDisableTiming),
                       rank->place, "opening an event") < 0 ||
         ga_rank_check(
-            ncclCommInitRankConfig(&rank->comm, (int)team->count, id, rank->number, &config),
+            (int)ncclCommInitRankConfig(&rank->comm, (int)team->count, id, rank->number, &config),
             "opening a rank") < 0)
         note(rank);
     else

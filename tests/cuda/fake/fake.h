@@ -123,6 +123,8 @@ cudaError_t fake_fault(struct fake *fake, const char *format, ...)
  * where in it. */
 struct fake_block *fake_find(struct fake *fake, const void *at, size_t bytes, size_t *offset);
 
+int fake_current(void); /* the thread's device */
+
 /* What the host may not read stands for real memory this far above. */
 void *fake_handed(const struct fake_block *block);
 

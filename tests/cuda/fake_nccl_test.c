@@ -1,6 +1,8 @@
 /* Faults planted in how NCCL might be used: the fake finds each, and only those. */
 #include "support/support.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include <nccl.h>
@@ -299,15 +301,81 @@ static void test_missing_wait(void **state)
     team_close(&t);
 }
 
+/* A rank's whole life on a thread of its own. */
+struct life {
+    ncclUniqueId id;
+    int rank;
+    double sum; /* of the ranks' numbers, each counted from 1 */
+    ncclResult_t result;
+};
+
+static ncclResult_t until_open(ncclComm_t comm)
+{
+    ncclResult_t result = ncclInProgress;
+    while (result == ncclInProgress)
+        if (ncclCommGetAsyncError(comm, &result) != ncclSuccess)
+            return ncclInternalError;
+    return result;
+}
+
+static void *live(void *arg)
+{
+    struct life *life = arg;
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    ncclComm_t comm = NULL;
+    cudaStream_t stream = NULL;
+    double *buffer = NULL;
+    double value = life->rank + 1;
+    config.blocking = 0;
+    (void)cudaSetDevice(life->rank);
+    (void)cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    (void)cudaMalloc((void **)&buffer, sizeof value);
+    (void)cudaMemcpyAsync(buffer, &value, sizeof value, cudaMemcpyHostToDevice, stream);
+    life->result = ncclCommInitRankConfig(&comm, CARDS, life->id, life->rank, &config);
+    if (life->result == ncclInProgress)
+        life->result = until_open(comm);
+    if (life->result == ncclSuccess)
+        life->result = ncclAllReduce(buffer, buffer, 1, ncclDouble, ncclSum, comm, stream);
+    while (life->result == ncclSuccess && cudaStreamQuery(stream) == cudaErrorNotReady)
+        sched_yield();
+    (void)cudaMemcpyAsync(&life->sum, buffer, sizeof life->sum, cudaMemcpyDeviceToHost, stream);
+    if (life->result == ncclSuccess)
+        life->result = ncclCommDestroy(comm); /* returns when all ranks are closed */
+    (void)cudaStreamDestroy(stream);
+    (void)cudaFree(buffer);
+    return NULL;
+}
+
+static void test_a_thread_for_each_rank(void **state)
+{
+    struct life life[CARDS];
+    pthread_t thread[CARDS];
+    (void)state;
+    fake_set("devices=3 absent=-1 async=-1");
+    assert_int_equal(ncclGetUniqueId(&life[0].id), ncclSuccess);
+    for (int i = 0; i < CARDS; i++) {
+        life[i] = (struct life){.id = life[0].id, .rank = i};
+        assert_int_equal(pthread_create(&thread[i], NULL, live, &life[i]), 0);
+    }
+    for (int i = 0; i < CARDS; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i < CARDS; i++) {
+        assert_int_equal(life[i].result, ncclSuccess);
+        assert_true(life[i].sum == 6);
+    }
+    assert_int_equal(fake_faults(NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_wrong),      cmocka_unit_test(test_count_in_bytes),
-        cmocka_unit_test(test_a_rank_that_skips),     cmocka_unit_test(test_different_counts),
-        cmocka_unit_test(test_different_types),       cmocka_unit_test(test_a_rank_that_goes_on),
-        cmocka_unit_test(test_a_card_that_is_stuck),  cmocka_unit_test(test_closing_apart),
-        cmocka_unit_test(test_outside_a_group),       cmocka_unit_test(test_wrong_card),
-        cmocka_unit_test(test_two_ranks_on_one_card), cmocka_unit_test(test_missing_wait),
+        cmocka_unit_test(test_nothing_is_wrong),       cmocka_unit_test(test_count_in_bytes),
+        cmocka_unit_test(test_a_rank_that_skips),      cmocka_unit_test(test_different_counts),
+        cmocka_unit_test(test_different_types),        cmocka_unit_test(test_a_rank_that_goes_on),
+        cmocka_unit_test(test_a_card_that_is_stuck),   cmocka_unit_test(test_closing_apart),
+        cmocka_unit_test(test_outside_a_group),        cmocka_unit_test(test_wrong_card),
+        cmocka_unit_test(test_a_thread_for_each_rank), cmocka_unit_test(test_two_ranks_on_one_card),
+        cmocka_unit_test(test_missing_wait),
     };
     return ga_test_main(tests);
 }

@@ -263,7 +263,7 @@ int ga_exec_columns(struct ga_console *console, size_t count, const char *const 
     if (count == 0)
         ga_feed_columns(console->feed, &columns);
     else if (count == 1 && ga_word_same(word[0], "default"))
-        ga_columns_default(&columns);
+        ga_columns_default(&columns, console->options.terminal_columns);
     else
         code = ga_columns_read(&columns, count, word);
     if (code < 0)

@@ -11,14 +11,19 @@
 #include "console/feed.h"
 #include "console/figures.h"
 
-void ga_columns_default(struct ga_columns *columns)
+void ga_columns_default(struct ga_columns *columns, int terminal_columns)
 {
-    static const enum ga_metric usual[] = {
-        GA_METRIC_UPDATE,    GA_METRIC_EPOCH, GA_METRIC_EXAMPLES, GA_METRIC_LOSS,
-        GA_METRIC_GRAD_NORM, GA_METRIC_LR,    GA_METRIC_TIME};
-    columns->count = sizeof(usual) / sizeof(usual[0]);
-    for (size_t i = 0; i < columns->count; i++)
-        columns->column[i] = (struct ga_column){(int)usual[i], -1};
+    /* `most`: columns that a line with this figure takes. */
+    static const struct {
+        enum ga_metric metric;
+        int most;
+    } usual[] = {{GA_METRIC_UPDATE, 0}, {GA_METRIC_EPOCH, 91},    {GA_METRIC_EXAMPLES, 111},
+                 {GA_METRIC_LOSS, 0},   {GA_METRIC_GRAD_NORM, 0}, {GA_METRIC_LR, 0},
+                 {GA_METRIC_TIME, 0}};
+    columns->count = 0;
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+        if (terminal_columns == 0 || usual[i].most <= terminal_columns)
+            columns->column[columns->count++] = (struct ga_column){(int)usual[i].metric, -1};
 }
 
 /* Takes one figure from the words at *at. */

@@ -111,8 +111,9 @@ static const struct ga_command commands[] = {
      "last N updates, and whether it is exact, holds in the mean, is a bound or a guide."},
     {"columns", "", "[FIGURE ... | default]", GA_GROUP_LOOKING, 0, 0, MANY, ga_exec_columns,
      GA_COMPLETE_COLUMNS, "default",
-     "Which figures a logged line has: metrics, replica R METRIC, hash. The setting log-every says "
-     "how often there is one."},
+     "Which figures a logged line has: metrics, replica R METRIC, hash; default: those that fit "
+     "into "
+     "the terminal. The setting log-every says how often there is one."},
 
     {"fork", "", "NAME", GA_GROUP_COMPARING, 0, 1, 1, ga_exec_fork, GA_COMPLETE_NOTHING, "",
      "Copies the current run with all it has, history included, under a name. The copy goes its "

@@ -33,6 +33,9 @@ static int open_parts(struct ga_console *console)
     if (code < 0)
         return code;
     ga_feed_set_lossy(console->feed, console->options.prompt);
+    struct ga_columns columns;
+    ga_columns_default(&columns, console->options.terminal_columns);
+    ga_feed_set_columns(console->feed, &columns);
     const struct ga_observer observer = ga_feed_observer(console->feed);
     if (!console->options.curves)
         code = ga_engine_observe(console->engine, &observer);

@@ -56,9 +56,10 @@ struct ga_front {
 struct ga_console_options {
     struct ga_sink sink;
     struct ga_front front;
-    bool prompt;   /* lines are typed: moves return at once, logged lines may be left out */
-    bool readonly; /* refuse commands that write files */
-    bool curves;   /* the front end draws what closed windows say: they are not written as lines */
+    bool prompt;          /* lines are typed: moves return at once, logged lines may be left out */
+    bool readonly;        /* refuse commands that write files */
+    int terminal_columns; /* that logged lines are written to; 0: no terminal, or not known */
+    bool curves; /* the front end draws what closed windows say: they are not written as lines */
 };
 
 int ga_console_open(struct ga_console **out, const struct ga_console_options *options);

@@ -82,7 +82,7 @@ int ga_feed_open(struct ga_feed **out, const struct ga_bell *bell)
     if (!feed)
         return GA_ENOMEM;
     feed->bell = bell;
-    ga_columns_default(&feed->columns);
+    ga_columns_default(&feed->columns, 0);
     pthread_mutex_init(&feed->lock, NULL);
     pthread_cond_init(&feed->room, NULL);
     *out = feed;

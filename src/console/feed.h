@@ -29,8 +29,9 @@ struct ga_columns {
     struct ga_column column[GA_FEED_COLUMNS];
 };
 
-/* update, epoch, examples, loss, grad_norm, lr, time. */
-void ga_columns_default(struct ga_columns *columns);
+/* update, epoch, examples, loss, grad_norm, lr, time: without examples, or epoch and examples,
+ * where a line would not fit into a terminal of so many columns; 0: no terminal. */
+void ga_columns_default(struct ga_columns *columns, int terminal_columns);
 
 /* Words such as: update loss replica 2 loss hash. */
 int ga_columns_read(struct ga_columns *out, size_t count, const char *const *word);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -141,11 +142,17 @@ static void greet(const struct ga_plain *plain)
     char text[256];
     const int length =
         snprintf(text, sizeof(text),
-                 "gaconsole %s: y = x^2 on 2 replicas x accumulation 5 x batch 5 = 50 examples, "
-                 "paused at update 0.\n`next` makes an update, `run 100` many, `help` lists the "
-                 "commands.\n",
+                 "gaconsole %s: y = x^2 on 2 replicas x accumulation 5 x batch 5 = 50 examples.\n"
+                 "Paused at update 0: `next` makes an update, `run 100` many, `help` lists all.\n",
                  ga_version());
     plain->direct.out(plain->direct.self, text, (size_t)length);
+}
+
+/* 0: not known. */
+static int terminal_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 static int open_plain(struct ga_plain *plain)
@@ -166,6 +173,7 @@ static int open_plain(struct ga_plain *plain)
                   .wait_key = plain->terminal ? plain_wait_key : NULL,
                   .leaves = plain_leaves},
         .prompt = plain->terminal,
+        .terminal_columns = plain->terminal ? terminal_columns() : 0,
         .readonly = plain->arguments->readonly,
     };
     return ga_console_open(&plain->console, &options);

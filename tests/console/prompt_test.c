@@ -129,7 +129,7 @@ static void test_commands_and_key_history(void **state)
     struct seat *seat = *state;
     struct stat status;
     sit_down(seat, plain);
-    expect_text(seat, "paused at update 0");
+    expect_text(seat, "Paused at update 0");
     expect_text(seat, "(gaconsole) ");
     type(seat, "next\r");
     expect_text(seat, "1 update: at update 1, hash ");

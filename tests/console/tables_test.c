@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "console/command.h"
 #include "console/complete.h"
+#include "console/feed.h"
 #include "console/options.h"
 #include "console/print.h"
 #include "console/topics.h"
@@ -235,6 +236,28 @@ static void test_manual_page(void **state)
     ga_text_free(&page);
 }
 
+/* What a terminal has no room for is left out, the rest stays in its order. */
+static void test_columns_of_a_terminal(void **state)
+{
+    static const struct {
+        int columns;
+        const char *words;
+    } terminals[] = {{0, "update epoch examples loss grad_norm lr time"},
+                     {111, "update epoch examples loss grad_norm lr time"},
+                     {110, "update epoch loss grad_norm lr time"},
+                     {80, "update loss grad_norm lr time"},
+                     {1, "update loss grad_norm lr time"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof terminals / sizeof terminals[0]; i++) {
+        struct ga_columns columns;
+        struct ga_text text = GA_TEXT_INIT;
+        ga_columns_default(&columns, terminals[i].columns);
+        ga_columns_write(&columns, &text);
+        assert_string_equal(ga_text_get(&text), terminals[i].words);
+        ga_text_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_print_subjects),
         cmocka_unit_test(test_completion),
         cmocka_unit_test(test_manual_page),
+        cmocka_unit_test(test_columns_of_a_terminal),
     };
     return ga_test_main(tests);
 }

@@ -159,12 +159,22 @@ static size_t scan_figures(enum ga_condition_code code, const char *at, size_t c
     return k;
 }
 
+static bool holds_at(enum ga_condition_code code, const struct ga_burst_rows *rows, size_t k,
+                     double limit)
+{
+    return compare(code, (double)(rows->before.update + k + 1), limit) > 0;
+}
+
+/* Updates count upwards, so where an order holds at both ends it holds all the way. */
 static size_t scan_updates(enum ga_condition_code code, const struct ga_burst_rows *rows,
                            double limit, bool held)
 {
+    const bool is_order = code != GA_CODE_EQUAL && code != GA_CODE_DIFFERENT;
     size_t k = 0;
-    while (k < rows->count &&
-           (compare(code, (double)(rows->before.update + k + 1), limit) > 0) == held)
+    if (rows->count == 0 || (is_order && holds_at(code, rows, 0, limit) == held &&
+                             holds_at(code, rows, rows->count - 1, limit) == held))
+        return rows->count;
+    while (k < rows->count && holds_at(code, rows, k, limit) == held)
         k++;
     return k;
 }

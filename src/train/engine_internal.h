@@ -66,7 +66,8 @@ struct engine_slot {
 
     struct ga_run *run; /* NULL until it is first needed */
     struct ga_history *history;
-    size_t cursor; /* first intervention that is not done in the present position */
+    struct ga_tape rows; /* memory of the history before, for the next one */
+    size_t cursor;       /* first intervention that is not done in the present position */
 
     bool moving;
     struct engine_move move;

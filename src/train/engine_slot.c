@@ -14,6 +14,7 @@ int ga_slot_open(struct engine_slot **out, const char *name)
         return ga_error_code();
     snprintf(slot->name, sizeof slot->name, "%s", name);
     ga_settings_default(&slot->draft);
+    ga_tape_init(&slot->rows, sizeof(struct ga_burst_row), 0);
     return GA_OK;
 }
 
@@ -22,6 +23,8 @@ static void drop_run(struct engine_slot *slot)
     ga_engine_forget_mirror(slot);
     slot->stranded = false;
     ga_run_close(slot->run);
+    if (slot->history)
+        ga_history_leave(slot->history, &slot->rows);
     ga_history_close(slot->history);
     slot->run = NULL;
     slot->history = NULL;
@@ -33,6 +36,7 @@ void ga_slot_close(struct engine_slot *slot)
     if (!slot)
         return;
     drop_run(slot);
+    ga_tape_fini(&slot->rows);
     ga_dataset_close(slot->data);
     free(slot->init_weights);
     free(slot->slow);
@@ -113,6 +117,7 @@ int ga_engine_take_run(struct ga_engine *engine, struct ga_run *run)
         return ga_error_code();
     }
     ga_engine_drop_run(engine);
+    ga_history_inherit(history, &at->rows);
     at->run = run;
     at->history = history;
     ga_engine_start_mirror(at);

@@ -79,6 +79,21 @@ void ga_history_close(struct ga_history *history)
     free(history);
 }
 
+void ga_history_leave(struct ga_history *history, struct ga_tape *rows)
+{
+    struct ga_tape *own = &history->chronicle.rows;
+
+    ga_tape_fini(rows);
+    ga_tape_cut(own, 0);
+    *rows = *own;
+    ga_tape_init(own, rows->record_bytes, rows->limit_bytes);
+}
+
+void ga_history_inherit(struct ga_history *history, struct ga_tape *rows)
+{
+    ga_tape_inherit(&history->chronicle.rows, rows);
+}
+
 /* Lets every second state of the older three quarters go. */
 static void thin(struct ga_history *history)
 {

@@ -16,6 +16,7 @@
 #include "train/burst.h"
 #include "train/engine.h"
 #include "train/run.h"
+#include "train/tape.h"
 
 struct ga_history;
 
@@ -25,6 +26,11 @@ void ga_history_budget(struct ga_history *history, uint64_t budget_bytes);
 
 /* Starts over with the run's present state as the first. */
 int ga_history_begin(struct ga_history *history, const struct ga_run *run);
+
+/* Memory that rows were kept in, from a history that is about to be closed to `rows`, and to a new
+ * one. */
+void ga_history_leave(struct ga_history *history, struct ga_tape *rows);
+void ga_history_inherit(struct ga_history *history, struct ga_tape *rows);
 
 /*
  * A copy for a run that goes its own way: records, events, changes, and states evenly thinned to a

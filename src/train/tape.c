@@ -17,14 +17,23 @@ void ga_tape_init(struct ga_tape *tape, size_t record_bytes, uint64_t limit_byte
     tape->chunk_records = GA_TAPE_CHUNK;
 }
 
+static void free_spares(struct ga_tape *tape, size_t keep)
+{
+    while (tape->spares > keep)
+        free(tape->chunk[tape->chunks + --tape->spares]);
+}
+
 void ga_tape_size(struct ga_tape *tape, size_t chunk_records)
 {
+    if (chunk_records != tape->chunk_records)
+        free_spares(tape, 0);
     tape->chunk_records = chunk_records;
 }
 
 void ga_tape_fini(struct ga_tape *tape)
 {
     ga_tape_cut(tape, 0);
+    free_spares(tape, 0);
     free(tape->chunk);
     tape->chunk = NULL;
     tape->chunk_capacity = 0;
@@ -45,7 +54,7 @@ static char *take_oldest(struct ga_tape *tape)
     char *oldest = tape->chunk[0];
 
     tape->chunks--;
-    memmove(tape->chunk, tape->chunk + 1, tape->chunks * sizeof *tape->chunk);
+    memmove(tape->chunk, tape->chunk + 1, (tape->chunks + tape->spares) * sizeof *tape->chunk);
     tape->count -= tape->chunk_records;
     return oldest;
 }
@@ -66,10 +75,13 @@ static void make_pages(char *chunk, size_t bytes)
 }
 
 /* A short tape finds memory that was used before. */
-static char *make_chunk(const struct ga_tape *tape)
+static char *make_chunk(struct ga_tape *tape)
 {
-    char *chunk = malloc(chunk_bytes(tape));
+    char *chunk = NULL;
 
+    if (tape->spares > 0)
+        return tape->chunk[tape->chunks + --tape->spares];
+    chunk = malloc(chunk_bytes(tape));
     if (chunk && tape->chunks > 0)
         make_pages(chunk, chunk_bytes(tape));
     return chunk;
@@ -79,7 +91,7 @@ int ga_tape_grow(struct ga_tape *tape)
 {
     char *chunk = NULL;
 
-    if (ga_grow((void **)&tape->chunk, &tape->chunk_capacity, tape->chunks + 1,
+    if (ga_grow((void **)&tape->chunk, &tape->chunk_capacity, tape->chunks + tape->spares + 1,
                 sizeof *tape->chunk) < 0)
         return ga_error_code();
     while (tape->chunks > 1 && ga_tape_bytes(tape) + chunk_bytes(tape) > tape->limit_bytes) {
@@ -90,6 +102,8 @@ int ga_tape_grow(struct ga_tape *tape)
         chunk = make_chunk(tape);
     if (!chunk)
         return ga_fail(GA_ENOMEM, "no memory for the history");
+    if (tape->spares > 0)
+        tape->chunk[tape->chunks + tape->spares] = tape->chunk[tape->chunks];
     tape->chunk[tape->chunks++] = chunk;
     tape->next = chunk;
     tape->end = chunk + chunk_bytes(tape);
@@ -108,6 +122,20 @@ void ga_tape_take(struct ga_tape *tape, size_t count)
 {
     tape->next += count * tape->record_bytes;
     tape->count += count;
+}
+
+void ga_tape_inherit(struct ga_tape *tape, struct ga_tape *from)
+{
+    ga_tape_cut(from, 0);
+    if (tape->chunks + tape->spares == 0 && chunk_bytes(tape) == chunk_bytes(from)) {
+        free(tape->chunk);
+        tape->chunk = from->chunk;
+        tape->spares = from->spares;
+        tape->chunk_capacity = from->chunk_capacity;
+        from->chunk = NULL;
+        from->spares = from->chunk_capacity = 0;
+    }
+    ga_tape_fini(from);
 }
 
 int ga_tape_copy(struct ga_tape *to, const struct ga_tape *from)
@@ -130,11 +158,15 @@ void *ga_tape_at(const struct ga_tape *tape, size_t position)
 
 void ga_tape_cut(struct ga_tape *tape, size_t count)
 {
+    const size_t left = (count + tape->chunk_records - 1) / tape->chunk_records;
     size_t used = 0;
 
     tape->count = count;
-    while (tape->chunks > (count + tape->chunk_records - 1) / tape->chunk_records)
-        free(tape->chunk[--tape->chunks]);
+    if (tape->chunks > left) {
+        tape->spares += tape->chunks - left;
+        tape->chunks = left;
+        free_spares(tape, (size_t)(GA_TAPE_SPARE / chunk_bytes(tape)));
+    }
     tape->next = tape->end = NULL;
     if (tape->chunks == 0)
         return;

@@ -57,6 +57,30 @@ static void test_a_tape_grows_and_is_cut(void **state)
 }
 
 /* Over its limit it lets the oldest go, in whole chunks. */
+/* What is cut off is used again, up to a limit, and nothing of it is mistaken for a record. */
+static void test_a_tape_keeps_spare_chunks(void **state)
+{
+    const size_t most = (size_t)(GA_TAPE_SPARE / (GA_TAPE_CHUNK * RECORD));
+    struct ga_tape tape;
+
+    (void)state;
+    ga_tape_init(&tape, RECORD, UINT64_MAX);
+    while (tape.count < (most + 5) * GA_TAPE_CHUNK)
+        push(&tape, tape.count);
+    ga_tape_cut(&tape, 2 * GA_TAPE_CHUNK);
+    assert_int_equal(tape.spares, most);
+    tape.limit_bytes = 5 * GA_TAPE_CHUNK * RECORD;
+    for (uint64_t pushed = tape.count; pushed < 30 * GA_TAPE_CHUNK; pushed++) {
+        push(&tape, pushed);
+        check(&tape, pushed + 1 - tape.count);
+        assert_true(ga_tape_bytes(&tape) <= tape.limit_bytes);
+    }
+    assert_int_equal(tape.spares, most - 3);
+    ga_tape_size(&tape, GA_TAPE_CHUNK / 2);
+    assert_int_equal(tape.spares, 0);
+    ga_tape_fini(&tape);
+}
+
 static void test_a_tape_has_a_limit(void **state)
 {
     struct ga_tape tape;
@@ -284,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_tape_grows_and_is_cut),
+        cmocka_unit_test(test_a_tape_keeps_spare_chunks),
         cmocka_unit_test(test_a_tape_has_a_limit),
         cmocka_unit_test(test_a_tape_gives_room_side_by_side),
         cmocka_unit_test(test_a_tape_without_memory_keeps_what_it_has),

@@ -103,17 +103,39 @@ static const struct ga_fast_products *products(const struct ga_fast_work *work, 
     return own_products(work->net, k) ? work->kernel->products : &ga_fast_blas_products;
 }
 
+/* The first of these examples' row where they lie one after another in the table, else NULL. */
+static const float *in_a_row(const struct ga_net *net, const struct ga_batch *batch, size_t first,
+                             size_t count)
+{
+    const size_t row = batch->index ? batch->index[first] : batch->first + first;
+    for (size_t e = 1; batch->index && e < count; e++) {
+        if (batch->index[first + e] != row + e)
+            return NULL;
+    }
+    return batch->inputs + row * net->width[0];
+}
+
+/* What goes into layer k: rows of the table itself, or of the work area. */
+static const float *rows_into(const struct ga_fast_work *work, const struct ga_batch *batch,
+                              size_t first, size_t count, size_t k)
+{
+    const float *there = k == 0 ? in_a_row(work->net, batch, first, count) : NULL;
+    return there ? there : work->rows[k];
+}
+
 static void layered_forward(const struct ga_fast_work *work, const float *weights,
                             const struct ga_batch *batch, size_t first, size_t count)
 {
     const struct ga_net *net = work->net;
     const struct ga_fast_rows inputs = layer_rows(work, weights, 0, count);
-    work->kernel->gather(batch, first, &inputs);
+    if (!in_a_row(net, batch, first, count))
+        work->kernel->gather(batch, first, &inputs);
     for (size_t k = 0; k < net->layers; k++) {
         const bool last = k + 1 == net->layers;
         const struct ga_fast_rows out = layer_rows(work, weights, k + 1, count);
         const struct ga_fast_product p = product(work, k, count);
-        products(work, k)->forward(&p, work->rows[k], weights + net->weight_at[k], out.rows);
+        products(work, k)->forward(&p, rows_into(work, batch, first, count, k),
+                                   weights + net->weight_at[k], out.rows);
         work->kernel->activate(last ? GA_ACT_IDENTITY : net->activation, &out);
     }
 }
@@ -130,33 +152,40 @@ static void layered_backward(const struct ga_fast_work *work, const float *weigh
     }
 }
 
-/* Some rows of layer k's weight: straight into `sums`, or through the block that is added. */
-static double weight_sums(const struct ga_fast_work *work, size_t count, size_t k, size_t row,
-                          size_t rows, const float *onto, float *sums)
+/* What layer k's sums are made of and where they go. */
+struct layer {
+    size_t k, count;     /* examples */
+    const float *inputs; /* (count, width[k]) */
+    const float *onto;
+    float *sums;
+};
+
+/* Some rows of a layer's weight: straight into the sums, or through the block that is added. */
+static double weight_sums(const struct ga_fast_work *work, const struct layer *l, size_t row,
+                          size_t rows)
 {
     const struct ga_net *net = work->net;
-    const size_t in = net->width[k];
-    const size_t at = net->weight_at[k] + row * in;
-    float *own = onto ? work->own : sums + at;
-    const struct ga_fast_product p = product(work, k, count);
-    products(work, k)->sums(&p, rows, work->deltas[k + 1] + row, work->rows[k], own);
-    return work->kernel->join(onto ? onto + at : NULL, own, sums + at, rows * in);
+    const size_t in = net->width[l->k];
+    const size_t at = net->weight_at[l->k] + row * in;
+    float *own = l->onto ? work->own : l->sums + at;
+    const struct ga_fast_product p = product(work, l->k, l->count);
+    products(work, l->k)->sums(&p, rows, work->deltas[l->k + 1] + row, l->inputs, own);
+    return work->kernel->join(l->onto ? l->onto + at : NULL, own, l->sums + at, rows * in);
 }
 
-static double layer_sums(const struct ga_fast_work *work, size_t count, size_t k, const float *onto,
-                         float *sums)
+static double layer_sums(const struct ga_fast_work *work, const struct layer *l)
 {
     const struct ga_net *net = work->net;
-    const size_t out = net->width[k + 1];
-    const size_t step = onto ? rows_at_a_time(net, k) : out;
+    const size_t out = net->width[l->k + 1];
+    const size_t step = l->onto ? rows_at_a_time(net, l->k) : out;
     double square = 0;
     for (size_t row = 0; row < out; row += step)
-        square += weight_sums(work, count, k, row, out - row < step ? out - row : step, onto, sums);
+        square += weight_sums(work, l, row, out - row < step ? out - row : step);
     if (net->bias) {
-        const size_t at = net->bias_at[k];
-        float *own = onto ? work->own : sums + at;
-        work->kernel->columns(work->deltas[k + 1], count, out, own);
-        square += work->kernel->join(onto ? onto + at : NULL, own, sums + at, out);
+        const size_t at = net->bias_at[l->k];
+        float *own = l->onto ? work->own : l->sums + at;
+        work->kernel->columns(work->deltas[l->k + 1], l->count, out, own);
+        square += work->kernel->join(l->onto ? l->onto + at : NULL, own, l->sums + at, out);
     }
     return square;
 }
@@ -173,8 +202,10 @@ void ga_fast_layers_gradient(const struct ga_fast_work *work, const float *weigh
     work->kernel->lose(work, batch, 0, &outputs, work->deltas[net->layers], tally);
     layered_backward(work, weights, count);
     *square = 0;
-    for (size_t k = net->layers; k-- > 0;)
-        *square += layer_sums(work, count, k, onto, sums);
+    for (size_t k = net->layers; k-- > 0;) {
+        const struct layer l = {k, count, rows_into(work, batch, 0, count, k), onto, sums};
+        *square += layer_sums(work, &l);
+    }
 }
 
 /* A large net's examples from `first` on that its room holds: their outputs. */

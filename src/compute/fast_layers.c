@@ -12,10 +12,13 @@
 #define OWN_WEIGHTS ((size_t)1 << 20)
 #define OWN_WIDTH   2048
 
-/* Floats of a layer's sums that are made at a time where they are added to others: 2 MB, which a
- * last-level cache keeps until they are. Blocks for the second level cost more, since the inputs
- * are packed anew for each. */
-#define OWN_FLOATS ((size_t)1 << 19)
+/*
+ * Floats of a layer's sums that are made at a time where they are added to others, so that they are
+ * found in a cache then: the kernels' in the second level. BLAS packs the inputs anew for each
+ * block, so its blocks are as large as a last-level cache keeps.
+ */
+#define OWN_FLOATS  ((size_t)1 << 17)
+#define BLAS_FLOATS ((size_t)1 << 19)
 
 static size_t largest_layer(const struct ga_net *net)
 {
@@ -46,11 +49,11 @@ bool ga_fast_goes_by_layers(const struct ga_net *net)
            (ga_fast_any_kernel()->products || ga_fast_blas());
 }
 
-/* Rows of layer k's weight whose sums are made at a time. */
+/* Rows of layer k's weight whose sums are made at a time; whole tiles of the kernels'. */
 static size_t rows_at_a_time(const struct ga_net *net, size_t k)
 {
-    const size_t fit = OWN_FLOATS / net->width[k];
-    const size_t rows = fit > 16 ? fit / 16 * 16 : 16;
+    const size_t fit = (own_products(net, k) ? OWN_FLOATS : BLAS_FLOATS) / net->width[k];
+    const size_t rows = fit > GA_FAST_TILES ? fit / GA_FAST_TILES * GA_FAST_TILES : GA_FAST_TILES;
     return rows < net->width[k + 1] ? rows : net->width[k + 1];
 }
 

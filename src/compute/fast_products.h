@@ -12,6 +12,9 @@
 /* Examples that the kernels bring into panels at a time. */
 #define GA_FAST_BLOCK 128
 
+/* Rows that tiles of the kernels divide. */
+#define GA_FAST_TILES 24
+
 struct ga_fast_product {
     size_t count, in, out;
     float *scratch; /* GA_FAST_BLOCK * max(in, out, 32) floats; BLAS needs none */

@@ -34,13 +34,13 @@ static bool settings_repeat(const struct ga_settings *set)
            set->warmup == 0 && !(set->clip > 0) && set->reduce == GA_REDUCE_MEAN;
 }
 
-/* The last window was all of the data at once, and an update. */
+/* The last window was all of the data at once, closed by its replica, and an update. */
 static bool last_was_whole(const struct ga_run *run)
 {
     const struct ga_update_record *last = &run->last_record;
 
     return run->has_record && last->applied && last->update == run->counters.updates &&
-           last->mode == GA_MODE_SYNC && last->window_micros == 1 &&
+           last->mode == GA_MODE_SYNC && last->window_micros == 1 && last->replica == 0 &&
            last->window_examples == run->table->train && last->window_weight > 0 &&
            ga_stream_left(run->stream) == 0;
 }

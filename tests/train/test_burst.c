@@ -45,6 +45,23 @@ static void test_same_run(void **state)
     }
 }
 
+/* A window that a command closed is not what a burst repeats. */
+static void test_after_a_flush(void **state)
+{
+    struct ga_twins twins;
+    struct ga_change change;
+
+    (void)state;
+    ga_twins_open(&twins, &(struct ga_test_start){.threads = 1, .settings = FAST});
+    ga_twins_go(&twins, GA_MOVE_MICROS, 2);
+    ga_test_ok(ga_engine_flush(twins.quick.engine, &change));
+    ga_test_ok(ga_engine_flush(twins.slow.engine, &change));
+    ga_twins_go(&twins, GA_MOVE_UPDATES, 600);
+    ga_twins_check_bursts(&twins, true);
+    ga_twins_check_events(&twins, 300);
+    ga_twins_close(&twins);
+}
+
 /* What does not repeat is made update by update: it is the same in any case. */
 static void test_what_does_not_repeat(void **state)
 {
@@ -334,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_run),
+        cmocka_unit_test(test_after_a_flush),
         cmocka_unit_test(test_what_does_not_repeat),
         cmocka_unit_test(test_much_data),
         cmocka_unit_test(test_jumps_into_a_burst),

@@ -70,7 +70,12 @@ int ga_test_read_settings(struct ga_settings *draft, const char *words)
 
 void ga_test_start_settings(const struct ga_test_start *start, struct ga_settings *out)
 {
+    const char *device = getenv("GA_TEST_DEVICE");
+    char words[64];
+
     ga_settings_default(out);
+    snprintf(words, sizeof words, "device %s", device ? device : "cpu");
+    ga_test_ok(ga_test_read_settings(out, words));
     if (start->settings)
         ga_test_ok(ga_test_read_settings(out, start->settings));
     if (start->weights)

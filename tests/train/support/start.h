@@ -23,6 +23,7 @@ struct ga_dataset *ga_test_start_data(const struct ga_test_start *start);
 
 /* Puts "name value name value" into a draft: 0, or the first setting's code. */
 int ga_test_read_settings(struct ga_settings *draft, const char *words);
+/* On the device that GA_TEST_DEVICE names, else the CPU, unless the words say more. */
 void ga_test_start_settings(const struct ga_test_start *start, struct ga_settings *out);
 
 /* Fails the test with this thread's error text when `code` is negative. */

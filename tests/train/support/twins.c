@@ -1,7 +1,6 @@
 #include "train/support/twins.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +19,8 @@ void ga_twins_open(struct ga_twins *twins, const struct ga_test_start *start)
     static int nobody;
     struct ga_observer observer = {.update = see, .self = &nobody};
 
-    const char *device = getenv("GA_TEST_DEVICE");
-    struct ga_test_start on = *start;
-    char settings[400];
-
-    snprintf(settings, sizeof settings, "device %s %s", device ? device : "cpu", start->settings);
-    on.settings = settings;
-    ga_engine_rig_open(&twins->quick, &on);
-    ga_engine_rig_open(&twins->slow, &on);
+    ga_engine_rig_open(&twins->quick, start);
+    ga_engine_rig_open(&twins->slow, start);
     ga_test_ok(ga_engine_observe(twins->slow.engine, &observer));
 }
 

@@ -301,14 +301,14 @@ static void test_held_makes_way(void **state)
     static const size_t widths[] = {33, 65, 3};
     const struct ga_net net = test_mlp(2, widths, GA_ACT_TANH, GA_LOSS_MSE, true);
     const size_t bytes = net.parameters * sizeof(float);
-    float *blocks = test_floats(40 * net.parameters, 1, 1);
-    float *want = test_floats(40 * net.parameters, 0, 1);
     const struct ga_step step = {.kind = GA_STEP_SGD, .lr = 0.1f};
     struct ga_tally tally;
     struct desk d;
     (void)state;
     if (!test_on_the_fake())
         ga_test_skip("a real card has too much memory for this");
+    float *blocks = test_floats(40 * net.parameters, 1, 1);
+    float *want = test_floats(40 * net.parameters, 0, 1);
     desk_open(&d, &net, 0);
     const size_t before = check_account(d.cuda, 0, GA_USE_HELD);
     for (size_t b = 0; b < 40; b++)

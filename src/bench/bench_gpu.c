@@ -24,10 +24,12 @@
 enum { CPU_EXACT, CPU_FAST, GPU_EXACT, GPU_FAST, SEATS };
 
 static const struct ga_demo_form forms[SEATS] = {
-    [CPU_EXACT] = {"cpu_exact", "CPU, exact", 1, 1, 50, GA_NUMERICS_EXACT, GA_DEVICE_CPU, {NULL}},
-    [CPU_FAST] = {"cpu_fast", "CPU, fast", 1, 1, 50, GA_NUMERICS_FAST, GA_DEVICE_CPU, {NULL}},
-    [GPU_EXACT] = {"gpu_exact", "card, exact", 1, 1, 50, GA_NUMERICS_EXACT, GA_DEVICE_CUDA, {NULL}},
-    [GPU_FAST] = {"gpu_fast", "card, fast", 1, 1, 50, GA_NUMERICS_FAST, GA_DEVICE_CUDA, {NULL}},
+    [CPU_EXACT] =
+        {"cpu_exact", "CPU, exact", 1, 1, 50, GA_NUMERICS_EXACT, GA_DEVICE_CPU, {NULL}, 1},
+    [CPU_FAST] = {"cpu_fast", "CPU, fast", 1, 1, 50, GA_NUMERICS_FAST, GA_DEVICE_CPU, {NULL}, 1},
+    [GPU_EXACT] =
+        {"gpu_exact", "card, exact", 1, 1, 50, GA_NUMERICS_EXACT, GA_DEVICE_CUDA, {NULL}, 1},
+    [GPU_FAST] = {"gpu_fast", "card, fast", 1, 1, 50, GA_NUMERICS_FAST, GA_DEVICE_CUDA, {NULL}, 1},
 };
 
 struct demo_seat {

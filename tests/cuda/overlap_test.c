@@ -80,7 +80,8 @@ static void fleet_open(struct fleet *f)
     f->ranks = f->ranks < RANKS_MOST ? f->ranks : RANKS_MOST;
     f->net = test_mlp(5, widths, GA_ACT_RELU, GA_LOSS_MSE, true);
     f->bytes = f->net.parameters * sizeof(float);
-    f->kind = must((void *)(uintptr_t)(const void *)ga_collective_for(f->compute, f->ranks));
+    f->kind = ga_collective_for(f->compute, f->ranks);
+    assert_non_null(f->kind);
     if (!f->kind->parts)
         ga_test_skip("this build has no NCCL");
     ok(f->kind->open(&f->group, f->ranks));
